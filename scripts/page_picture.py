@@ -21,7 +21,7 @@ def main() -> None:
         tab = windows.open(viewport={"width": 1200, "height": 840}, color_scheme="light")
         tab.begin(f"scripted:{served.folder.parent / 'tour'}", served.folder / "cart", PROMPT)
         tab.yes("Run a command")
-        tab.sees("Begin the discount at exactly")
+        tab.sees("Start the discount at exactly")
         tab.page.screenshot(path=ROOT / "docs/page.png")
         windows.close()
 

@@ -32,9 +32,11 @@ PARTS: Mapping[str, Sequence[str]] = {
 SECONDS_A_PART = 1800
 """A part that takes longer hangs."""
 SECONDS_TO_LEAVE = 10
-"""From SIGTERM to SIGKILL."""
-SECONDS_A_LINE = 30
+"""From SIGINT to SIGKILL."""
+SECONDS_A_LINE = 30.0
 """Between two lines of progress if lines cannot be changed."""
+SECONDS_A_CHANGE = 0.2
+"""Between two changes of a line."""
 Report = dict[str, Any]
 
 
@@ -162,9 +164,10 @@ class Part:
 class Display:
     """One changing line on a terminal; occasional lines elsewhere."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, pause: float | None) -> None:
         self._out = out
         self._changes = out.isatty()
+        self._pause = pause if pause is not None else SECONDS_A_CHANGE if self._changes else SECONDS_A_LINE
         self._begun = self._shown = time.monotonic()
 
     def say(self, text: str) -> None:
@@ -173,7 +176,7 @@ class Display:
 
     def progress(self, parts: Sequence[Part]) -> None:
         now = time.monotonic()
-        if now - self._shown < (0.2 if self._changes else SECONDS_A_LINE):
+        if now - self._shown < self._pause:
             return
         self._shown = now
         line = " · ".join([minutes(now - self._begun), *(part.progress() for part in parts)])
@@ -213,9 +216,10 @@ def check_time(parts: Sequence[Part], display: Display) -> None:
             end([part])
 
 
-def main(parts: Mapping[str, Sequence[str]] = PARTS) -> int:
+def main(parts: Mapping[str, Sequence[str]] = PARTS, pause: float | None = None) -> int:
+    """`pause`: seconds between two signs of progress; None: what suits the output."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    display, begun = Display(sys.stdout), time.monotonic()
+    display, begun = Display(sys.stdout, pause), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="assent-tests-") as folder:
         running = [Part(name, paths, Path(folder, name)) for name, paths in parts.items()]
         try:

@@ -17,9 +17,9 @@ START = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import run_tests
-run_tests.SECONDS_A_LINE = 0
 folder, *more = sys.argv[2:]
-sys.exit(run_tests.main({"good": [folder + "/test_good.py", *more], "other": [folder + "/test_other.py"]}))
+parts = {"good": [folder + "/test_good.py", *more], "other": [folder + "/test_other.py"]}
+sys.exit(run_tests.main(parts, pause=0))
 """
 GOOD = "def test_one(): pass\ndef test_two(): pass\n"
 

@@ -141,7 +141,7 @@ def test_each_hidden_character_has_a_visible_form(char: str, shown: str) -> None
         ("\r", "carriage return <U+000D>"),
         ("\x01", "control character \\x01"),
         ("\u202e", "text direction control <U+202E>"),
-        ("\xa0", "unusual blank <U+00A0>"),
+        ("\xa0", "unusual space <U+00A0>"),
         ("\U000e0041", "hidden tag characters"),
         ("\ufe0f", "variation selector <U+FE0F>"),
         ("\U000e0100", "variation selector <U+E0100>"),

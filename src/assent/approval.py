@@ -1,6 +1,6 @@
-"""An approval is a record: what exactly would happen, its digest, who may choose what, until when.
+"""An approval is a record: exactly what would happen, its digest, the possible answers, and until when it is valid.
 
-Ground floor: plain frozen data. The scheduler makes these records, the log keeps them, every client shows them.
+Plain frozen data. The scheduler makes these records, the log keeps them, every client shows them.
 """
 
 from typing import Literal, get_args
@@ -32,11 +32,11 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True,
     old: str | None
     new: str
     protected: str = ""
-    """Why this file is asked about even where edits run by themselves, e.g. because it configures Assent."""
+    """Why this file needs approval even where edits run by themselves, e.g. because it configures Assent."""
     runs: str = ""
-    """Why edits that run by themselves leave this file out: tools run or obey what it says."""
+    """Why edits of this file do not run by themselves: other tools run it or obey it."""
     secret: str = ""
-    """Why reading what is there now asks: an edit tells of it, by its diff, its report or its error."""
+    """Why reading the current content needs approval: an edit reveals it by its diff, its report or its error."""
 
 
 class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):
@@ -51,31 +51,31 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True)
 
 
 class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True):
-    """Something would be asked of the outside world."""
+    """Something would be read or requested: a secret file, a web page, a web search."""
 
     prompt: str
     urls: tuple[str, ...] = ()
-    """In their one spelling, exactly as they are asked."""
+    """In their canonical spelling, exactly as they are requested."""
     warnings: tuple[str, ...] = ()
     """What a person should look at, even where a rule or a grant covers the host."""
 
 
 class McpDetails(Struct, frozen=True, gc=False, tag="mcp", omit_defaults=True, kw_only=True):
-    """A tool of somebody else's server, or of the project, would be called with these arguments."""
+    """A tool of an MCP server, or of the project, would be called with these arguments."""
 
     server: str
     tool: str
     args: JsonObject
     description: str = ""
-    """What the server says the tool does; its words, made safe."""
+    """What the server says the tool does, made safe to show."""
     definition: str = ""
-    """Digest of the tool's definition: when it changes, this is another action."""
+    """Digest of the tool's definition: if it changes, this is another action."""
     unseen: str = ""
-    """Why no standing permission covers it, e.g. because the tool's definition changed since it was given."""
+    """Why no standing permission covers it, e.g. because the tool's definition has changed since."""
     read_only: bool = False
     """The server says that the tool only reads, and the person trusts the server."""
     command: str = ""
-    """What is run for it and where, if it is a tool of the project's own command; then `server` is only a name."""
+    """What runs and where, for a tool of the project's own command; `server` is then only a name."""
 
 
 QuestionType = Literal["choice", "text", "yesno"]
@@ -100,14 +100,14 @@ class Question(
     question: str
     type: QuestionType = "choice"
     header: str = ""
-    """A word or two that say what it is about."""
+    """The subject, in a word or two."""
     options: tuple[Choice, ...] = ()
     multi_select: bool = False
     placeholder: str = ""
 
 
 class AskDetails(Struct, frozen=True, gc=False, tag="ask"):
-    """Questions for the person; the answer must bring one text for each."""
+    """Questions for the person; the answer must contain one text for each."""
 
     questions: tuple[Question, ...]
 
@@ -127,11 +127,11 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     reach: str
     """What it covers, in words, exactly as shown before it was given."""
     value: str = ""
-    """The file, folder, server or domain; for commands the folder in which they run."""
+    """The file, folder, server or domain; for commands, the folder in which they run."""
     exact: tuple[tuple[str, ...], ...] = ()
     """Commands that are allowed word for word, with no other word."""
     prefixes: tuple[tuple[str, ...], ...] = ()
-    """First words of commands that are allowed as far as the shell gate finds them harmless."""
+    """First words of commands that are allowed if the shell gate finds them harmless."""
     by: str = ""
     from_call: str = ""
     expires_at: float | None = None
@@ -139,14 +139,14 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A question that waits for a person. The answer must name the digest of what was shown."""
+    """A question waiting for a person. The answer must name the digest of what was shown."""
 
     id: str
     digest: str
     details: Details
     options: tuple[Outcome, ...]
     why: str
-    """Why it is asked, in one sentence."""
+    """Why approval is needed, in one sentence."""
     scopes: tuple[Grant, ...] = ()
     """What `proceed_always` may grant, the narrowest first; the answer chooses by id."""
     expires_at: float | None = None
@@ -154,7 +154,7 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Decision(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """Why a call may run: what decided, in words, and bound to what."""
+    """Why a call may run: what decided, in words, and the digest it is bound to."""
 
     source: Literal["tool", "mode", "rule", "grant", "person"]
     reason: str

@@ -1,17 +1,17 @@
 """What a client may ask of a session: one closed union. Commands are durable before they are acknowledged.
 
-Ground floor: plain frozen data. Terminal, headless, browser, editor and API all send these and nothing else.
+Plain frozen data. Terminal, headless, browser, editor and API all send these and nothing else.
 """
 
 import msgspec
 from msgspec import Struct
 
 from assent.approval import Mode, Outcome
-from assent.parts import JsonObject
+from assent.parts import Effort, JsonObject
 
 
 class CommandBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
-    """Common shape. `by` says who asks: shown to the others, kept in the audit."""
+    """Common shape. `by` says who asks; it is shown to others and kept in the audit trail."""
 
 
 class Submit(CommandBase, frozen=True, tag="submit"):
@@ -31,15 +31,15 @@ class Answer(CommandBase, frozen=True, tag="answer", kw_only=True):
     args: JsonObject | None = None
     """New arguments for the call."""
     hunks: tuple[int, ...] | None = None
-    """The hunks of the shown diff that are accepted, by number; the others are left out."""
+    """The accepted hunks of the shown diff, by number; the others are left out."""
     answers: tuple[str, ...] | None = None
-    """For questions that the model asks: one text for each, in order."""
+    """For the model's questions: one text for each, in order."""
     scope: str = ""
-    """With "always": the id of the scope that was chosen; the narrowest when empty."""
+    """With "always": the id of the chosen scope; the narrowest when empty."""
     grant_seconds: float | None = None
-    """With "always": how long it holds; for the session when None."""
+    """With "always": how long it lasts; the whole session when None."""
     grant_uses: int | None = None
-    """With "always": for how many calls it holds."""
+    """With "always": for how many calls it lasts."""
     by: str = ""
 
 
@@ -60,9 +60,16 @@ class SetMode(CommandBase, frozen=True, tag="set_mode"):
 
 
 class SetModel(CommandBase, frozen=True, tag="set_model"):
-    """From the next request on, another model answers."""
+    """Another model answers from the next request on."""
 
     model: str
+    by: str = ""
+
+
+class SetEffort(CommandBase, frozen=True, tag="set_effort"):
+    """From the next request on, the model thinks more or less; None leaves it to the provider."""
+
+    effort: Effort | None
     by: str = ""
 
 
@@ -72,14 +79,14 @@ class Rename(CommandBase, frozen=True, tag="rename"):
 
 
 class Withdraw(CommandBase, frozen=True, tag="withdraw"):
-    """Takes back what waits in the queue; `queued` is the key with which it was sent."""
+    """Withdraws a queued item; `queued` is the key it was sent with."""
 
     queued: str
     by: str = ""
 
 
 class Compress(CommandBase, frozen=True, tag="compress"):
-    """Replaces the older part of the conversation by a summary. Waits until the turn is over."""
+    """Replaces the older part of the conversation with a summary. Waits until the turn is over."""
 
     by: str = ""
 
@@ -102,7 +109,7 @@ class RunTool(CommandBase, frozen=True, tag="run_tool"):
     args: JsonObject
     by: str = ""
     judged: bool = False
-    """The words are not the person's own, but a file's: it is judged and asked about like a call of the model."""
+    """The words come from a file, not from the person: the call is judged like one of the model."""
 
 
 Command = (
@@ -112,6 +119,7 @@ Command = (
     | CancelCall
     | SetMode
     | SetModel
+    | SetEffort
     | Rename
     | Withdraw
     | Compress

@@ -1,7 +1,6 @@
-"""Settings: defaults < the user's file < environment < flags. Of a workspace only what brings tools, and only when
-it is trusted.
+"""Settings: defaults < the user's file < environment < flags. A workspace can only add tools, once it is trusted.
 
-Everything Assent keeps is below one folder, readable by its owner only.
+Everything Assent stores is in one folder, readable only by its owner.
 """
 
 from collections.abc import Mapping
@@ -13,9 +12,8 @@ from msgspec import Meta, Struct
 
 from assent.events import GateKind
 from assent.mcp_config import BadServer, McpServer, Servers, read_servers
+from assent.parts import Effort
 from assent.safe_open import read_regular
-
-DEFAULT_MODEL = "gemini-2.5-pro"
 
 
 class BadSettings(ValueError):
@@ -23,103 +21,133 @@ class BadSettings(ValueError):
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs, in dollars for a million tokens."""
+    """What a model costs, in dollars per million tokens."""
 
     input: float
     output: float
     """Thoughts count as output."""
     cached: float | None = None
-    """For the part of the input that came from the provider's cache; like the rest of the input, if not set."""
+    """For input that came from the provider's cache; the same as `input`, if not set."""
     cache_written: float | None = None
-    """For the part of the input that was written to the provider's cache; like the rest of the input, if not set."""
+    """For input that was written to the provider's cache; the same as `input`, if not set."""
 
 
 class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a command may take before it is ended; 0 is no limit."""
+    """What a command may use before it is stopped; 0 means no limit."""
 
     idle_seconds: Annotated[float, Meta(ge=0)] = 300.0
     """Without any output."""
     total_seconds: Annotated[float, Meta(ge=0)] = 0.0
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
-    """Of all its processes together; four fifths of the machine's, if not set."""
+    """For all its processes together; four fifths of the machine's memory, if not set."""
 
 
 class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the model may use before Assent stops asking it: `[limits]`. 0 means no limit."""
+    """What the model may use before Assent sends no more requests: `[limits]`. 0 means no limit."""
 
     requests_per_session: Annotated[int, Meta(ge=0)] = 0
     tokens_per_session: Annotated[int, Meta(ge=0)] = 0
     dollars_per_session: Annotated[float, Meta(ge=0)] = 0.0
     tokens_per_day: Annotated[int, Meta(ge=0)] = 0
-    """Of all sessions together, from midnight to midnight."""
+    """For all sessions together, from midnight to midnight."""
     dollars_per_day: Annotated[float, Meta(ge=0)] = 0.0
 
 
 class Environment(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which of your variables commands get, where the names and values alone would tell it wrong: `[environment]`."""
+    """Which of your variables commands get, where names and values alone would mislead: `[environment]`."""
 
     allow: tuple[str, ...] = ()
-    """Names, also with `*`, that are passed on though they hold a secret."""
+    """Names, possibly with `*`, that are passed on even though they look secret."""
     block: tuple[str, ...] = ()
-    """Names that hold a secret though they do not look so. Goes before `allow`."""
+    """Names that hold a secret even though they do not look like it. Takes precedence over `allow`."""
 
 
 class ToolCommands(Struct, frozen=True, forbid_unknown_fields=True):
-    """Commands of a project that tell which tools it brings, and call them: `[tools]`. Run in trusted folders only."""
+    """Commands of a project that list its own tools and call them: `[tools]`. They run in trusted folders only."""
 
     discovery_command: str | tuple[str, ...] = ()
-    """Prints the declarations of the tools as JSON."""
+    """Prints the tool declarations as JSON."""
     call_command: str | tuple[str, ...] = ()
-    """Gets the name of the tool as its last argument and the parameters as JSON on its standard input."""
+    """Gets the tool's name as its last argument and the parameters as JSON on its standard input."""
     timeout: Annotated[float, Meta(gt=0)] = 600.0
-    """Seconds for one call."""
+    """Seconds per call."""
     discovery_timeout: Annotated[float, Meta(gt=0)] = 30.0
 
 
 class ProjectCommands(Struct, frozen=True):
-    """The same, checked: words, never a line for a shell."""
+    """The same, checked: a list of words, never a line for a shell."""
 
     discovery: tuple[str, ...]
     call: tuple[str, ...]
     timeout: float
     discovery_timeout: float
     place: str
-    """Where it is written: `file: tools`."""
+    """Where it is defined: `file: tools`."""
+
+
+ProviderName = Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]*$")]
+
+
+class OwnProvider(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The user's own provider, or a built-in one elsewhere: `[providers.NAME]`. Its models are `NAME:model`."""
+
+    kind: str = ""
+    """Its API: `openai_chat`, or the name of a built-in provider. Default: the built-in provider of this name, or
+    `openai_chat` if there is none."""
+    base_url: str = ""
+    key_variable: str = ""
+    """The environment variable that holds its key. `[keys]` and `assent login NAME` work as well."""
+    default_model: str = ""
+    context_window: Annotated[int, Meta(gt=0)] | None = None
+    """Of its models, in tokens."""
+
+
+class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a key is kept, instead of the key itself."""
+
+    command: str | tuple[str, ...] = ()
+    """Prints the key: `{ command = "pass show anthropic" }`. Never a line for a shell."""
+    keyring: str = ""
+    """The entry of the system's keyring: `{ keyring = "SERVICE/USER" }`."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
-    model: str = DEFAULT_MODEL
+    model: str = ""
+    """If not set, the first provider with a key decides, then a server on this machine."""
+    small_model: str | None = None
+    """A cheaper model for summaries; `model` writes them, if not set."""
+    effort: Effort | None = None
+    """How much the model should think; up to the provider, if not set."""
+    max_tokens: Annotated[int, Meta(gt=0)] | None = None
+    """The longest reply; as long as the model can, if not set."""
     fallback_model: str | None = None
-    """A smaller model that goes on when the quota of `model` is used up."""
+    """A smaller model that takes over when the quota of `model` is used up."""
     approval_mode: Literal["default", "auto_edit", "plan"] = "default"
-    """yolo is not a setting: it takes a flag at every start."""
+    """yolo is not a setting: it needs a flag at every start."""
     gate: GateKind = "batch"
     allowed_tools: tuple[str, ...] = ()
     max_turns: int = 100
     approval_ttl: float | None = None
-    """Seconds after which an unanswered question expires; never, if not set."""
+    """Seconds after which an unanswered approval expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
     limits: SpendingLimits = SpendingLimits()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()
     mask_secrets: bool = True
-    """In what commands, web pages and MCP servers say. False keeps and shows it as it is; exports are masked still."""
+    """In the output of commands, web pages and MCP servers. False keeps secrets visible; exports are masked anyway."""
     compression_threshold: float = 0.5
-    """The share of the model's context window above which the conversation is compressed; 0 is never."""
+    """The share of the model's context window above which the conversation is compressed; 0 means never."""
     context_window: int | None = None
-    """In tokens; by the model's name, if not set."""
+    """In tokens; derived from the model's name, if not set."""
+    providers: dict[ProviderName, OwnProvider] = {}
+    keys: dict[ProviderName, str | KeyReference] = {}
+    """Keys by provider. With a key itself in it, the file must be readable by its owner only."""
     prices: dict[str, Price] = {}
-    """Prices by model, where the list that comes with Assent is old or has none: `[prices."gemini-2.5-pro"]`."""
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Those to offer for a choice; any other can be named as well."""
-        names = (self.model, self.fallback_model or "", "gemini-2.5-pro", "gemini-2.5-flash")
-        return tuple(dict.fromkeys(name for name in names if name))
+    """Prices by model, where Assent's own list is outdated or incomplete: `[prices."gemini-2.5-pro"]`."""
 
 
 def data_folder(env: Mapping[str, str]) -> Path:
@@ -151,7 +179,23 @@ def parse_settings(text: bytes, path: Path) -> Settings:
     settings = _decode(text, path, Settings)
     mcp_servers(settings.mcp, path, "user")
     project_commands(settings.tools, path)
+    _check_keys(settings.keys, path)
     return settings
+
+
+def _check_keys(keys: Mapping[str, str | KeyReference], path: Path) -> None:
+    for name, key in keys.items():
+        place = f"{path}: keys.{name}"
+        if isinstance(key, KeyReference):
+            if bool(_words(key.command, f"{place}.command")) == bool(key.keyring):
+                raise BadSettings(f"{place}: give either `command` or `keyring`")
+            if key.keyring and not all(key.keyring.rpartition("/")[::2]):
+                raise BadSettings(f'{place}.keyring: write "SERVICE/USER"')
+
+
+def key_command(key: KeyReference) -> tuple[str, ...]:
+    """The command's words; empty if there is none."""
+    return _words(key.command, "command")
 
 
 def mcp_servers(listed: Servers, path: Path, tier: Literal["user", "workspace"]) -> tuple[McpServer, ...]:
@@ -162,7 +206,7 @@ def mcp_servers(listed: Servers, path: Path, tier: Literal["user", "workspace"])
 
 
 def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
-    """None when there are none. Raises BadSettings."""
+    """None if there are none. Raises BadSettings."""
     place = f"{path}: tools"
     discovery = _words(given.discovery_command, f"{place}.discovery_command")
     call = _words(given.call_command, f"{place}.call_command")
@@ -179,12 +223,12 @@ def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
     except ValueError as error:
         raise BadSettings(f"{place}: {error}") from error
     if any("\0" in word for word in words) or (words and not words[0]):
-        raise BadSettings(f"{place}: this is no command")
+        raise BadSettings(f"{place}: this is not a valid command")
     return words
 
 
 class WorkspaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`.assent/settings.toml` of a folder: what it may bring once it is trusted."""
+    """`.assent/settings.toml` of a folder: what it may configure once it is trusted."""
 
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
@@ -209,11 +253,11 @@ _UNKNOWN = "Object contains unknown field "
 
 
 def _in_words(problem: str, type_: type[Struct]) -> str:
-    """What is wrong, in the words of the file: which setting, and where it helps what it may be."""
+    """What is wrong, in the terms of the file: which setting and, where it helps, which values it may have."""
     what, _, place = problem.partition(" - at `$.")
     place = place.rstrip("`")
     if place == "approval_mode":
-        return "`approval_mode` is default, auto_edit or plan; yolo takes --approval-mode yolo at every start"
+        return "`approval_mode` must be default, auto_edit or plan; for yolo, use --approval-mode yolo at every start"
     if not what.startswith(_UNKNOWN):
         return f"`{place}`: {what}" if place else what
     import difflib

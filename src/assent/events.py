@@ -1,8 +1,8 @@
 """What happened in a session: one closed union, the same on disk, on the wire, on screen and in the audit.
 
-Durable events are the session: gap-free sequence numbers, committed before anyone hears of them; all state is a fold
-of them.
-Transient events (deltas, live output) are only for those who watch now; they have no number and may be missed.
+Durable events are the session: gap-free sequence numbers, committed before anyone is told of them; all state is a
+fold of them.
+Transient events (deltas, live output) are only for current watchers; they have no number and may be missed.
 On the wire an event is one flat JSON object: the envelope's fields, then the event's own.
 """
 
@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
-from assent.parts import Display, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
+from assent.parts import Display, Effort, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
 
 VERSION = 1
-"""Raised when an event changes its meaning; readers refuse what is newer than they know."""
+"""Raised when an event changes its meaning; readers refuse anything newer than they know."""
 
 Initiator = Literal["model", "person", "command"]
 """`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
@@ -28,7 +28,7 @@ class EventBase(Struct, frozen=True, gc=False, tag_field="type", omit_defaults=T
     """Common shape. No event may use the envelope's names: seq, ts, session, v.
 
     `gc=False`, here and for all that events are made of: frozen trees of plain data cannot form cycles, so the
-    collector need not walk through them again and again.
+    garbage collector need not traverse them.
     """
 
 
@@ -45,18 +45,19 @@ class SessionCreated(EventBase, frozen=True, tag="session.created", kw_only=True
     gate: GateKind = "batch"
     forked_from: str | None = None
     owner: str = ""
-    """Whose session it is, on a server that has several users; empty: the user's own."""
+    """Whose session it is, on a server with several users; empty for the user's own."""
+    effort: Effort | None = None
 
 
 class SessionOpened(EventBase, frozen=True, tag="session.opened"):
-    """A process took the session over; `fence` outdates every earlier writer."""
+    """A process took over the session; `fence` invalidates every earlier writer."""
 
     fence: int
     client: str
 
 
 class ContextSource(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A context file that was found: how large, which content, and why it was not loaded, if so."""
+    """A context file: its size, its digest, and why it was not loaded, if it was not."""
 
     path: str
     size: int
@@ -65,17 +66,17 @@ class ContextSource(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class ContextLoaded(EventBase, frozen=True, tag="context.loaded"):
-    """The notes that the model is told with every request, from now on."""
+    """The notes sent to the model with every request from now on."""
 
     sources: tuple[ContextSource, ...]
 
 
 class Attached(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Something that a prompt names with `@`: its content as it was then, or why it does not come along."""
+    """Something a prompt mentions with `@`: its content at that time, or why it is not included."""
 
     name: str
     about: str = ""
-    """How much it is, e.g. `120 lines`."""
+    """How large it is, e.g. `120 lines`."""
     parts: tuple[Text | Media, ...] = ()
     problem: str = ""
 
@@ -90,7 +91,7 @@ class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
 
 
 class ModelReplied(EventBase, frozen=True, tag="model.message", kw_only=True):
-    """A whole reply. Deltas came before as transient events; this is what counts."""
+    """A complete reply. Its deltas came before as transient events; this is what counts."""
 
     prompt_id: str
     model: str
@@ -98,9 +99,9 @@ class ModelReplied(EventBase, frozen=True, tag="model.message", kw_only=True):
     finish: FinishReason
     usage: Usage = Usage()
     said: str = ""
-    """The provider's own word for why it stopped, where it is not simply done."""
+    """The provider's own word for why it stopped, unless it simply finished."""
     cost: float | None = None
-    """Dollars, by the prices of that moment; None where nobody knew what the model costs."""
+    """Dollars, by the prices at that time; None if the model's price was unknown."""
 
 
 class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
@@ -112,9 +113,9 @@ class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=Tru
     prompt_id: str
     initiator: Initiator = "model"
     problem: str = ""
-    """Set when the request itself is refused, e.g. for a call id that was used before."""
+    """Set when the request itself is refused, e.g. because its call id was used before."""
     about: str = ""
-    """The tool's own line on what the call is about; the events after the request bring it."""
+    """The tool's own one-line summary of the call; the events after the request carry it."""
 
 
 class CallRequested(EventBase, frozen=True, tag="call.requested"):
@@ -131,7 +132,7 @@ class ApprovalRequested(EventBase, frozen=True, tag="approval.requested"):
     args: JsonObject | None = None
     """Set when a person changed the arguments and is asked again."""
     about: str = ""
-    """What the call is about, in the tool's words; empty when that was said before."""
+    """The tool's summary of the call; empty if an earlier event carried it."""
 
 
 class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered", kw_only=True):
@@ -145,7 +146,7 @@ class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered", kw_only=
     key: str = ""
     """The idempotency key of the command, so that a crash does not make one answer count for two questions."""
     answers: tuple[str, ...] | None = None
-    """What the person said to the model's questions."""
+    """What the person answered to the model's questions."""
 
 
 class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
@@ -158,17 +159,17 @@ class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
 
 
 class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a call does to a file, so that it can be taken back."""
+    """What a call does to a file, so that it can be undone."""
 
     path: str
     after: str
-    """The digest (SHA-256) of the content that it leaves; empty when it deletes the file."""
+    """The digest (SHA-256) of the content it leaves; empty if it deletes the file."""
     before: bytes | None = None
-    """The content that was there; None when there was no file, or when it is kept elsewhere."""
+    """The previous content; None if there was no file, or if it is kept elsewhere."""
     kept: str = ""
-    """The name under which a content too large for the log is kept."""
+    """The name under which content too large for the log is kept."""
     takes_back: str = ""
-    """The call whose change it takes back."""
+    """The call whose change it undoes."""
 
 
 class CallStarted(EventBase, frozen=True, tag="call.started"):
@@ -177,7 +178,7 @@ class CallStarted(EventBase, frozen=True, tag="call.started"):
     call_id: str
     digest: str
     change: FileChange | None = None
-    """For a call that writes a file: what was there, durable before it is gone."""
+    """For a call that writes a file: the previous content, durable before it is gone."""
 
 
 class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
@@ -189,11 +190,11 @@ class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
     display: Display | None = None
     failure: Failure | None = None
     duration_ms: int = 0
-    """Since it was requested, with all the time that it waited for a person."""
+    """Since it was requested, including the time it waited for a person."""
     ran_ms: int | None = None
-    """Since it started; none for a call that never did."""
+    """Since it started; None for a call that never did."""
     about: str = ""
-    """As in `approval.requested`, for a call that ends before anything is decided."""
+    """As in `approval.requested`, for a call that ends before it is decided."""
 
 
 class GrantAdded(EventBase, frozen=True, tag="grant.added"):
@@ -215,18 +216,31 @@ class ModelChanged(EventBase, frozen=True, tag="model.changed"):
     by: str
 
 
+class EffortChanged(EventBase, frozen=True, tag="effort.changed"):
+    effort: Effort | None
+    """None leaves it to the provider."""
+    by: str
+
+
+class ModelWarning(EventBase, frozen=True, tag="model.warning"):
+    """Something to know about the model in use; for example, that it cannot call tools."""
+
+    model: str
+    text: str
+
+
 class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     title: str
     by: str
 
 
 class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True):
-    """The oldest messages of the conversation are replaced by a summary; with a `problem`, nothing is."""
+    """The oldest messages of the conversation are replaced with a summary; with a `problem`, nothing is."""
 
     prompt_id: str
     """Empty when a person asked for it between two prompts."""
     replaced: int
-    """How many messages of the conversation as it was."""
+    """How many messages the summary replaces."""
     summary: str
     """What the model is told instead."""
     tokens_before: int
@@ -235,14 +249,16 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     usage: Usage = Usage()
     """Of the request for the summary."""
     cost: float | None = None
-    """Of the same, in dollars; None where nobody knew what the model costs."""
+    """Of the same request, in dollars; None if the model's price was unknown."""
     by: str = ""
     key: str = ""
     problem: str = ""
+    model: str = ""
+    """Which model wrote it; empty for the session's own."""
 
 
 class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
-    """The output of old calls leaves the conversation. The calls stay, and the log keeps their output."""
+    """The output of old calls is removed from the conversation. The calls stay, and the log keeps their output."""
 
     prompt_id: str
     call_ids: tuple[str, ...]
@@ -261,7 +277,7 @@ class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
 
 
 class CommandTaken(EventBase, frozen=True, tag="command.taken"):
-    """A client's command was carried out or refused; `problem` says why not."""
+    """A client's command was carried out, or refused: then `problem` says why."""
 
     key: str
     by: str
@@ -284,6 +300,8 @@ DurableEvent = (
     | GrantRevoked
     | ModeChanged
     | ModelChanged
+    | ModelWarning
+    | EffortChanged
     | SessionRenamed
     | ChatCompressed
     | OutputPruned
@@ -305,11 +323,11 @@ class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
     subject: str
     description: str
     continues: bool = False
-    """It is the next piece of the thought before it."""
+    """Whether it continues the previous thought."""
 
 
 class ModelRetry(EventBase, frozen=True, tag="model.retry"):
-    """The stream broke and is asked for again: drop the deltas of this reply."""
+    """The stream broke and is requested again: discard the deltas of this reply."""
 
     prompt_id: str
     attempt: int
@@ -318,7 +336,7 @@ class ModelRetry(EventBase, frozen=True, tag="model.retry"):
 
 
 class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
-    """The quota of one model is used up; another one goes on."""
+    """The quota of one model is used up; another one takes over."""
 
     prompt_id: str
     model: str
@@ -327,7 +345,7 @@ class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
 
 
 class Queued(Struct, frozen=True, gc=False, omit_defaults=True):
-    """A prompt that waits for its turn; with `tool` set, a tool that a person wants to run on `text`."""
+    """A prompt waiting for its turn; with `tool` set, a tool that a person wants to run on `text`."""
 
     key: str
     text: str
@@ -336,13 +354,13 @@ class Queued(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class PromptsQueued(EventBase, frozen=True, tag="prompts.queued"):
-    """All that waits, each time that changes. The queue itself is durable: it is the session's inbox."""
+    """The whole queue, each time it changes. The queue itself is durable: it is the session's inbox."""
 
     waiting: tuple[Queued, ...]
 
 
 class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
-    """A batch waits for the one that is running."""
+    """A batch is waiting for the running one."""
 
     call_ids: tuple[str, ...]
 
@@ -352,14 +370,14 @@ class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
 
     call_id: str
     by: str
-    """Empty: nobody has any more."""
+    """Empty when nobody has it open any more."""
 
 
 class CallOutput(EventBase, frozen=True, tag="call.output"):
     call_id: str
     text: str
     received: int = 0
-    """For output that is no text: the bytes that came until now, instead of a text."""
+    """For output that is not text: the number of bytes received so far, instead of a text."""
 
 
 class CallProcess(EventBase, frozen=True, tag="call.process"):
@@ -415,7 +433,9 @@ def encode_event(event: Event) -> bytes:
 
 def decode_event(data: bytes | str, v: int = VERSION) -> Event:
     if v > VERSION:
-        raise NewerFormat(f"this session was written by a newer Assent (format {v}, this one reads {VERSION})")
+        raise NewerFormat(
+            f"this session was written by a newer Assent (format {v}, this one reads {VERSION}); upgrade Assent"
+        )
     return _event_decoder.decode(data)
 
 

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 JsonObject = dict[str, Any]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model should think. A provider with fewer levels uses the nearest one."""
 
 
 class Text(Struct, frozen=True, gc=False, tag="text", omit_defaults=True):

@@ -23,7 +23,7 @@ from assent.events import (
 from assent.parts import Call, Message, ModelMessage, Result, Text, UserMessage
 from assent.session.fork import fork_session
 from assent.session.state import UNDERSTOOD, SessionState, fold
-from support.session_harness import SessionHarness, call, calls, text
+from support.session_harness import SessionHarness, above, call, calls, text
 
 pytestmark = pytest.mark.spec("F6")
 
@@ -165,7 +165,7 @@ async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the
         text("# Facts\nx", usage={"input": 300, "output": 20}),
         text("Done.", usage={"input": 200, "output": 5}),
     )
-    harness.options["compress_above"] = 1_500
+    harness.options["compress_above"] = above(1_500)
     async with await harness.open() as runner:
         await harness.send(runner, Submit("Please read."))
         finished = await harness.until_done()
@@ -188,7 +188,7 @@ async def test_after_a_failure_it_is_not_tried_before_every_request():
         *({"chunks": [call("read_note", f"d{n}", text="x")], "usage": {"input": 1_000}} for n in range(3)),
         text("Done."),
     )
-    harness.options["compress_above"] = 800
+    harness.options["compress_above"] = above(800)
     async with await harness.open() as runner:
         await harness.send(runner, Submit("go"))
         assert (await harness.until_done()).status == "completed"
@@ -197,7 +197,7 @@ async def test_after_a_failure_it_is_not_tried_before_every_request():
 
 async def test_no_request_is_spent_when_all_that_is_long_is_new():
     harness = SessionHarness({"chunks": [call("read_note", "a", text=LONG)]}, text("Done."))
-    harness.options["compress_above"] = 100
+    harness.options["compress_above"] = above(100)
     async with await harness.open() as runner:
         await harness.send(runner, Submit("go"))
         assert (await harness.until_done()).status == "completed"

@@ -138,7 +138,7 @@ def test_the_model_sees_nothing_of_a_folder_before_it_is_trusted(project: Path, 
     before = load_context(env, str(project))
     assert "my own" in before.text and "inner" not in before.text and "outer" not in before.text
     assert [bool(source.problem) for source in before.sources] == [False, True, True, True]
-    assert before.sources[1].problem == "not loaded; look at it and trust the folder with `assent trust`"
+    assert before.sources[1].problem == "not loaded; review it and trust the folder with `assent trust`"
     store = trust_store(env)
     seen = store.look(project)
     assert list(seen.files) == ["../AGENTS.md", "../imported.md", "AGENTS.md"]

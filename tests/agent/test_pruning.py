@@ -14,7 +14,7 @@ from assent.parts import Call, Failure, Message, ModelMessage, Result, Text, Tod
 from assent.scheduler.call import Success
 from assent.session.compaction import essentials
 from assent.session.state import SessionState, fold
-from support.session_harness import SessionHarness, call, text
+from support.session_harness import SessionHarness, above, call, text
 
 pytestmark = pytest.mark.spec("F6")
 
@@ -79,7 +79,7 @@ async def worked(harness: SessionHarness, **options: object) -> SessionHarness:
 
 
 async def test_a_conversation_that_is_too_long_loses_old_output_before_it_is_summarised() -> None:
-    harness = await worked(SessionHarness(*reading(4)), compress_above=7_000)
+    harness = await worked(SessionHarness(*reading(4)), compress_above=above(7_000))
     assert harness.recorded(OutputPruned) and not harness.recorded(ChatCompressed)
     assert harness.recorded(OutputPruned)[0].call_ids[0] == "c0"
     sent = str(harness.model.requests[-1].messages)
@@ -87,7 +87,7 @@ async def test_a_conversation_that_is_too_long_loses_old_output_before_it_is_sum
 
 
 async def test_a_session_that_is_opened_again_still_leaves_the_pruned_output_out() -> None:
-    harness = await worked(SessionHarness(*reading(4)), compress_above=7_000)
+    harness = await worked(SessionHarness(*reading(4)), compress_above=above(7_000))
     state = fold(harness.session, await harness.log.read(harness.session))
     assert "left out" in str(state.history())
     assert LONG.strip() in str(next(call.result for call in state.calls.values() if isinstance(call, Success)))

@@ -62,6 +62,7 @@ def working(count: int) -> list[dict[str, Any]]:
     return [*replies, text("Done.", usage=used)]
 
 
+@pytest.mark.spec("F5b")
 @pytest.mark.parametrize(
     "limits",
     [

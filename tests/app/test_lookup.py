@@ -40,5 +40,5 @@ async def test_a_session_that_cannot_be_read_is_listed_and_keeps_nobody_from_the
 async def test_a_session_that_is_deleted_while_the_list_is_made_is_not_in_it():
     log = OddLog(NoSuchSession("there is no session any more"))
     assert await listed(log) == []
-    with pytest.raises(NoSuchSession, match="no session yet"):
+    with pytest.raises(NoSuchSession, match="no sessions yet"):
         await find_session(log, "latest", "/w")

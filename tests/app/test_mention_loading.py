@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from assent.app.mention_loading import MOST_LEFT_OUT, load_mentions
+from assent.app.mention_loading import MAX_LEFT_OUT, load_mentions
 from assent.app.wording import attached_words
 from assent.events import Attached
 from assent.files.workspace import Workspace
@@ -124,7 +124,7 @@ async def test_a_place_for_secrets_is_left_out_and_said_however_it_is_named(fold
     (folder / "sub" / ".env").write_text("TOKEN=hush\n")
     found = await load(folder, f"@.env @harmless.txt @{folder}/.env @sub/ @.en*")
     assert "hush" not in repr(found)
-    assert found[0] == Attached(".env", problem="a usual place for secrets")
+    assert found[0] == Attached(".env", problem="usually holds secrets")
     assert all("secrets" in each.problem for each in found)
     assert {each.name for each in found} >= {".env", "harmless.txt", "sub/.env"}
 
@@ -132,7 +132,7 @@ async def test_a_place_for_secrets_is_left_out_and_said_however_it_is_named(fold
 async def test_a_name_for_secrets_counts_also_where_it_is_a_link(folder: Path):
     (folder / "id_rsa").symlink_to("src/a.py")
     (found,) = await load(folder, "@id_rsa")
-    assert found.problem == "a usual place for secrets"
+    assert found.problem == "usually holds secrets"
 
 
 async def test_what_is_outside_is_left_out_and_said(folder: Path, tmp_path: Path):
@@ -195,10 +195,10 @@ async def test_what_is_too_long_is_cut_and_what_comes_behind_it_is_left_out(fold
 
 
 async def test_of_many_that_are_left_out_some_are_named_and_the_others_counted(folder: Path):
-    for number in range(MOST_LEFT_OUT + 5):
+    for number in range(MAX_LEFT_OUT + 5):
         (folder / f"{number}.log").write_text("noise")
-    found = await load(folder, " ".join(f"@{number}.log" for number in range(MOST_LEFT_OUT + 5)))
-    assert len(found) == MOST_LEFT_OUT + 1
+    found = await load(folder, " ".join(f"@{number}.log" for number in range(MAX_LEFT_OUT + 5)))
+    assert len(found) == MAX_LEFT_OUT + 1
     assert found[-1].name == "5 more"
 
 
@@ -208,7 +208,7 @@ async def test_of_many_that_are_left_out_some_are_named_and_the_others_counted(f
 async def test_people_read_it_in_one_line(folder: Path):
     found = await load(folder, "@src/a.py @pic.png @.env @x @out/")
     assert attached_words(found) == (
-        "with src/a.py (2 lines), pic.png (image/png); left out .env: a usual place for secrets; out/: git ignores it"
+        "with src/a.py (2 lines), pic.png (image/png); left out .env: usually holds secrets; out/: git ignores it"
     )
     assert attached_words([]) == ""
 

@@ -28,7 +28,7 @@ def test_a_file_that_cannot_be_used_counts_as_empty(tmp_path: Path, content: byt
 def test_what_cannot_be_kept_holds_for_now_and_says_so(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     kept = PreferenceFile(tmp_path / "file" / "preferences.toml")
-    assert "could not be kept" in kept.keep(Preferences("nord"))
+    assert "could not be saved" in kept.keep(Preferences("nord"))
     assert kept.chosen.theme == "nord"
 
 

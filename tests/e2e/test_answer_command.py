@@ -85,7 +85,7 @@ def test_the_second_answer_is_told_that_it_came_too_late_and_by_whom(program: Pr
         assert program.run("answer", session, "run", "no").code == 0
         running.wait()
     assert (late.code, late.out) == (42, "")
-    assert late.err.rstrip().endswith("was already answered by ann")
+    assert late.err.rstrip().endswith("has already been answered by ann")
     assert not (program.folder / "new.txt").exists()
 
 
@@ -100,7 +100,7 @@ def test_an_answer_may_bring_other_content_or_other_arguments(program: Program):
         ended = running.wait()
     assert (better.code, other.code, ended.result["status"]) == (0, 0, "success")
     assert wrong.code == 1
-    assert "the answer was not taken" in wrong.err
+    assert "the answer was not accepted" in wrong.err
     assert (program.folder / "new.txt").read_text() == "mine\n"
     assert (program.folder / "canary").read_text() == "y\n"
 
@@ -205,7 +205,7 @@ def test_a_question_of_an_earlier_run_is_not_refused_because_nobody_is_there_now
     ("args", "said"),
     [
         (["nope", "run", "yes"], "there is no session 'nope'"),
-        (["latest", "nope", "yes"], "'nope' names no single one of: run"),
+        (["latest", "nope", "yes"], "'nope' must match exactly one of: run"),
         (["latest", "run", "perhaps"], "invalid choice: 'perhaps'"),
         (["latest", "run", "yes", "--args", "[]"], "--args is not a JSON object"),
         (["latest", "run", "yes", "--content", "missing.txt"], "cannot read missing.txt"),
@@ -225,4 +225,4 @@ def test_a_call_that_is_over_cannot_be_answered(program: Program):
     program.run("-p", "go", "-m", program.scenario(asks_for(CANARY), says("Done.")))
     ended = program.run("answer", "latest", "run", "yes")
     assert ended.code == 42
-    assert "call run does not wait for an answer" in ended.err
+    assert "call run is not waiting for an answer" in ended.err

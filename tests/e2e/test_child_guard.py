@@ -17,7 +17,7 @@ from support.program import Program, asks_for, says, shell
 from support.waiting import WAIT_LIMIT
 
 WAITING = ("--ask", "wait", "-o", "stream-json")
-REFUSED = "only you may do it"
+REFUSED = "only you may do this"
 DAEMON = """
 import os, sys
 if os.fork(): os._exit(0)

@@ -95,7 +95,7 @@ def test_an_input_that_is_left_open_and_silent_is_left_out_and_said(program: Pro
     with program.start("-p", "Go.", "-m", program.scenario(says("Gone.")), stdin=subprocess.PIPE) as running:
         ended = running.wait()
     assert (ended.code, ended.out) == (0, "Gone.\n")
-    assert "nothing came on standard input" in ended.err
+    assert "nothing arrived on standard input" in ended.err
     assert program.events_of_type("prompt.submitted")[0]["text"] == "Go."
 
 
@@ -139,7 +139,7 @@ UNUSABLE: dict[str, tuple[list[str], bytes, str]] = {
     "a bad rule": (["-p", "x", "--allowed-tools", "write file!"], b"", "cannot read the rule 'write file!'"),
     "empty brackets": (["-p", "x", "--allowed-tools", "run_shell_command()"], b"", "empty parentheses"),
     "an unknown session": (["-p", "x", "--resume", "nope"], b"", "there is no session 'nope'"),
-    "no session at all": (["-p", "x", "--resume"], b"", "there is no session yet"),
+    "no session at all": (["-p", "x", "--resume"], b"", "there are no sessions yet"),
     "no terminal to ask on": (["-p", "x", "--ask", "inline"], b"", "needs a terminal"),
 }
 
@@ -185,7 +185,7 @@ def test_a_wrong_command_line_says_where_to_look_and_ends_with_code_42(program: 
         (b'modell = "gemini-2.5-pro"', "there is no setting `modell`; did you mean `model`?"),
         (b"[commands]\nidle = 3", "there is no setting `commands.idle`"),
         (b'max_turns = "many"', "`max_turns`: Expected `int`, got `str`"),
-        (b'approval_mode = "yolo"', "yolo takes --approval-mode yolo at every start"),
+        (b'approval_mode = "yolo"', "use --approval-mode yolo at every start"),
         (b"\xff\xfe", "settings.toml"),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_broken_settings_file_is_named_and_ends_with_code_52(
 @pytest.mark.spec("F8")
 @pytest.mark.parametrize("output", FORMATS)
 def test_without_a_key_three_lines_say_how_to_get_one(program: Program, output: str):
-    ended = program.run("-p", "hello", "-o", output)
+    ended = program.run("-p", "hello", "-m", "gemini-2.5-pro", "-o", output)
     assert ended.code == 41
     check_failure(ended, output, "auth", "export GEMINI_API_KEY=")
     said = ended.err if output == "text" else ended.result["error"]["message"]
@@ -254,7 +254,7 @@ def test_the_largest_number_of_turns_ends_with_code_53(program: Program, output:
     ended = program.run("-p", "look", "-m", program.scenario(looks), "-o", output)
     assert ended.code == 53
     if output == "text":
-        assert "Stopped: the largest number of turns was reached." in ended.err
+        assert "Stopped: the limit of model requests (max_turns) was reached." in ended.err
     else:
         assert ended.result["status"] == "max_turns"
         assert ended.result["stats"]["requests"] == 2
@@ -318,7 +318,7 @@ def test_a_disk_that_is_full_is_named_instead_of_a_traceback(program: Program, o
         done = subprocess.run(
             command, cwd=program.folder, env=program.env, stdout=full, stderr=subprocess.PIPE, check=False
         )
-    assert (done.returncode, done.stderr) == (1, b"assent: the output cannot be written: No space left on device\n")
+    assert (done.returncode, done.stderr) == (1, b"assent: cannot write the output: No space left on device\n")
 
 
 @pytest.mark.spec("G6")

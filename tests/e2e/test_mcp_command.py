@@ -70,8 +70,8 @@ def test_a_run_waits_for_a_slow_server_says_so_and_goes_on_without_one_that_does
         (slow / "go").touch()
         ended = running.wait()
     assert (ended.code, ended.out) == (0, "done\n")
-    assert "Going on without the MCP server slow: the program ended with code 1: nobody came\n" in ended.err
-    assert "Going on without the MCP server dead: the program ended with code 1: no licence found\n" in ended.err
+    assert "Continuing without the MCP server slow: the program ended with code 1: nobody came\n" in ended.err
+    assert "Continuing without the MCP server dead: the program ended with code 1: no licence found\n" in ended.err
 
 
 @pytest.mark.spec("E5")
@@ -90,7 +90,7 @@ def test_the_servers_of_a_folder_start_only_when_it_is_trusted_as_it_is(program:
     theirs.write_text(entry(base, trust=True))
     model = calling(program)
     ended = program.run("-p", "go", "-m", model)
-    assert "is not used: the folder is untrusted; look at it with `assent trust`" in ended.err
+    assert "is not used: the folder is untrusted; review it with `assent trust`" in ended.err
     assert noted(base) == []
     assert "mcp.servers.srv" in program.run("trust", "--yes").out
     program.run("-p", "go", "-m", model)
@@ -115,8 +115,8 @@ def test_servers_are_added_listed_accepted_and_removed(program: Program):
     assert "srv  ready (user, trusted)\n  mcp_srv_greet  Says hello.\\x1b[2J\n" in listed.out
     assert "! a.b is refused: another tool would have the same name" in listed.out
     offer(base, {"name": "greet", "description": "Says goodbye."})
-    assert "mcp_srv_greet (new or changed: asks)" in program.run("mcp", "list").out
-    assert program.run("mcp", "accept", "srv").out == "Accepted as they are now: mcp_srv_greet\n"
+    assert "mcp_srv_greet (new or changed: needs approval)" in program.run("mcp", "list").out
+    assert program.run("mcp", "accept", "srv").out == "Accepted: mcp_srv_greet\n"
     assert "asks" not in program.run("mcp", "list").out
     assert "allow *(srv)" in program.run("policy", "list").out
     assert program.run("mcp", "remove", "srv").code == 0
@@ -136,7 +136,7 @@ def test_a_server_that_fails_is_listed_with_the_reason_and_an_exit_code(program:
     ended = program.run("mcp", "list")
     assert ended.code == 1
     assert "srv  failed (user): the program ended with code 1: no licence found" in ended.out
-    assert "off  switched off (user)" in ended.out
+    assert "off  disabled (user)" in ended.out
 
 
 def test_without_a_server_nothing_of_mcp_is_imported(program: Program):
@@ -185,8 +185,8 @@ def test_standard_input_goes_before_the_prompt_of_a_server(program: Program):
 @pytest.mark.parametrize(
     ("typed", "problem"),
     [
-        ("/srv:greet", "This needs who. Write it like this: /srv:greet who=…"),
-        ("/srv:none", "The server srv has no prompt /srv:none; /srv:greet, /srv:odd_name_"),
+        ("/srv:greet", "This needs who. Usage: /srv:greet who=…"),
+        ("/srv:none", "The server srv has no prompt /srv:none; available: /srv:greet, /srv:odd_name_"),
     ],
 )
 def test_a_prompt_of_a_server_that_cannot_be_used_is_an_error_and_nothing_is_recorded(

@@ -12,7 +12,7 @@ def test_a_context_file_that_is_not_trusted_is_named_with_what_to_do(program: Pr
     scenario = program.scenario(says("Hello."), name="first")
     first = program.run("-p", "hi", "-m", scenario)
     assert first.code == 0
-    assert f"{program.folder}/AGENTS.md: not loaded; look at it and trust the folder with `assent trust`" in first.err
+    assert f"{program.folder}/AGENTS.md: not loaded; review it and trust the folder with `assent trust`" in first.err
     shown = program.run("trust", "--yes")
     assert "! AGENTS.md\n    Answer in rhymes.\n" in shown.out
     again = program.run("-p", "hi", "-m", scenario, "-o", "stream-json")
@@ -62,7 +62,7 @@ def test_undo_takes_back_the_newest_change_and_shows_what_it_did(program: Progra
     assert named.code == 0 and "-new\n+old\n" in named.out
     assert (program.folder / "a.txt").read_text() == "old\n"
     nothing = program.run("undo", "latest")
-    assert nothing.code == 42 and "no change that could be taken back" in nothing.err
+    assert nothing.code == 42 and "no change that can be undone" in nothing.err
     again = program.run("undo", "latest", "one")
     assert again.code == 1 and "already as it was before" in again.err
     (asked, *_) = [e for e in program.events_of_type("call.requested") if e["request"]["tool"] == "undo"]

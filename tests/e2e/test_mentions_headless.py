@@ -36,11 +36,11 @@ async def test_a_file_goes_to_the_provider_with_the_prompt_and_a_secret_does_not
         again = await program.run_beside("--resume", "latest", "-p", "and now?", env=key_for(fake))
         after = sent(fake)
     assert (first.code, first.out, again.code) == (0, "Seen.\n", 0)
-    assert first.err == "with a.py (1 line), p.png (image/png); left out .env: a usual place for secrets\n"
+    assert first.err == "with a.py (1 line), p.png (image/png); left out .env: usually holds secrets\n"
     assert before[0] == {"text": prompt}
     assert {"text": "--- a.py ---\nprint('hello')\n"} in before
     assert any("inlineData" in part for part in before)
-    assert "- .env: a usual place for secrets" in before[-1]["text"]
+    assert "- .env: usually holds secrets" in before[-1]["text"]
     assert "hush" not in str(fake.requests)
     assert after == before
 
@@ -61,7 +61,7 @@ async def test_a_session_that_is_shown_or_exported_says_what_came_along(program:
     (program.folder / ".env").write_text("TOKEN=hush\n")
     program.run("-p", "see @a.py and @.env", "-m", program.scenario(says("Seen.")))
     shown = program.run("sessions", "show")
-    assert "> see @a.py and @.env\n  with a.py (1 line); left out .env: a usual place for secrets\n" in shown.out
+    assert "> see @a.py and @.env\n  with a.py (1 line); left out .env: usually holds secrets\n" in shown.out
     exported = [msgspec.json.decode(line) for line in program.run("sessions", "export").out.splitlines()]
     (submitted,) = [event for event in exported if event["type"] == "prompt.submitted"]
     assert [each["name"] for each in submitted["attached"]] == ["a.py", ".env"]

@@ -37,12 +37,12 @@ def test_nothing_of_an_untrusted_folder_is_run_and_a_trusted_ones_calls_need_a_y
     bring(program.folder, {"name": "say"}, {"name": "read_file"})
     model = calling(program)
     ended = program.run("-p", "go", "-m", model, "--allowed-tools", "discovered_tool_say")
-    assert "is not used: the folder is untrusted; look at it with `assent trust`" in ended.err
+    assert "is not used: the folder is untrusted; review it with `assent trust`" in ended.err
     assert not (program.folder / "discovered").exists()
     assert "discovery_command" in program.run("trust", "--yes").out
 
     ended = program.run("-p", "go", "-m", model)
-    assert "Left out of the project's own tools: read_file: a built-in tool has this name" in ended.err
+    assert "Left out read_file of the project's own tools: a built-in tool has this name" in ended.err
     ended = program.run("-p", "go", "-m", model, "--allowed-tools", "discovered_tool_say")
     finished = [event for s in program.sessions() for event in program.events_of_type("call.finished", s)]
     assert [event["status"] for event in finished] == ["error", "error", "success"]
@@ -73,9 +73,9 @@ def test_the_list_shows_what_is_there_what_is_new_and_what_is_refused(program: P
     assert listed.code == 0, listed.err
     assert "  discovered_tool_say  Says.\\x1b[2J\n  ! bad is refused: its parameters are not a schema\n" in listed.out
     (program.folder / "declarations").write_text('[{"name": "say", "description": "Shouts."}]')
-    assert "discovered_tool_say (new or changed: asks)" in program.run("mcp", "list").out
+    assert "discovered_tool_say (new or changed: needs approval)" in program.run("mcp", "list").out
     accepted = program.run("mcp", "accept", "project_tools")
-    assert accepted.out == "Accepted as they are now: discovered_tool_say\n"
+    assert accepted.out == "Accepted: discovered_tool_say\n"
     assert "asks" not in program.run("mcp", "list", "project_tools").out
 
 

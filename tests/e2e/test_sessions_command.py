@@ -28,7 +28,7 @@ def make_session(program: Program, *args: str) -> str:
 
 @pytest.mark.spec("F11")
 def test_sessions_are_listed_newest_first_and_shown_with_what_was_decided(program: Program):
-    assert program.run("sessions").out == 'No sessions yet. Begin one with: assent -p "…"\n'
+    assert program.run("sessions").out == 'No sessions yet. Start one with: assent -p "…"\n'
     first, second = make_session(program), make_session(program)
     listed = program.run("sessions", "list").out.splitlines()
     assert [line.split()[0] for line in listed] == [second, first]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.older_log import take_back_to
 from support.program import Ended, Program, asks_for, says, shell
 from support.terminal import Terminal
 
@@ -147,7 +148,7 @@ def test_a_disk_that_fills_up_in_a_turn_is_named_in_the_terminal_and_nothing_spi
         terminal.until("word word")
         fill(small_disk / "ballast")
         terminal.until("is full")
-        terminal.until_true(lambda: "Esc cancels" not in terminal.shown, "it still says that something runs")
+        terminal.until_true(lambda: "Esc to cancel" not in terminal.shown, "it still says that something runs")
 
 
 def fill(path: Path) -> None:
@@ -284,10 +285,7 @@ def spoil_state(program: Program, state: str) -> None:
             for name, data in copies.items():
                 (program.home / name).write_bytes(data)
         case "older layout":
-            change(program, "DROP INDEX stamps_by_age")
-            change(program, "DROP INDEX inbox_by_age")
-            change(program, "ALTER TABLE stamps DROP COLUMN at")
-            change(program, "PRAGMA user_version = 3")
+            take_back_to(path, 3)
         case _:
             pass
 

@@ -159,7 +159,7 @@ def test_anything_unclear_is_no_answer_and_it_is_asked_again(program: Program, l
 def test_several_questions_are_asked_one_after_the_other(program: Program):
     with ask(program, shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two")) as terminal:
         shown = terminal.until(OFFER)
-        assert "(1 more after this)" in shown
+        assert "(1 more to follow)" in shown
         terminal.answer("y")
         terminal.until(OFFER, 2)
         assert not (program.folder / "canary").exists()  # the whole batch waits
@@ -325,7 +325,7 @@ def test_without_a_terminal_the_tour_answers_for_itself_and_says_so(program: Pro
     ended = program.run("tour", env={"TMPDIR": str(program.folder)})
     assert ended.code == 0
     assert "because there is no terminal" in ended.err
-    assert ended.err.count("no terminal here, so the tour answered: yes, once") == 3
+    assert ended.err.count("there is no terminal, so the tour answered: yes, once") == 3
     assert "All three tests pass now." in ended.out
     home = tour_folder(ended.err).parent / "home"
     assert f"ASSENT_HOME={home} " in ended.err

@@ -40,7 +40,7 @@ def test_the_tour_is_played_to_its_end(program: Program):
         terminal.until(">= 10_000 else 0")
         terminal.until(YES)
         terminal.press("y")
-        terminal.until("And once more the tests")
+        terminal.until("Now the tests again")
         terminal.until(YES)
         terminal.press("y")
         terminal.until("All three tests pass now")
@@ -69,7 +69,7 @@ def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Prog
         assert not (program.folder / "canary").exists()
         assert program.events_of_type("approval.answered") == []
         terminal.type("\x03")  # whatever was typed into the input
-        if "Tab answers" in terminal.until_any(YES, "Tab answers", "too fast"):
+        if "Tab to answer" in terminal.until_any(YES, "Tab to answer", "too fast"):
             terminal.type("\t")  # it has the keyboard already if it came when nothing was typed
         while not program.events_of_type("approval.answered"):
             terminal.press("n")  # again, as long as it came too soon after the others

@@ -167,10 +167,10 @@ def test_a_row_counts_with_a_test_and_a_planned_one_has_none(
     assert (not found) if problem is None else found[0].startswith(problem)
 
 
-def test_rows_that_do_not_exist_or_are_there_twice_are_told(spec: dict[str, Any]) -> None:
+def test_rows_that_do_not_exist_or_occur_twice_are_reported(spec: dict[str, Any]) -> None:
     row = spec["Row"]("A1", "planned", "words")
     assert list(spec["problems"]([row, row], {"Z9": ["t"]})) == [
-        "A1 is there 2 times",
+        "A1 occurs 2 times",
         "tests name the row Z9, which does not exist: t",
     ]
 

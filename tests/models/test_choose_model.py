@@ -46,7 +46,7 @@ def test_without_a_key_three_lines_say_what_to_do(env: dict[str, str]) -> None:
     get, put, without = str(refused.value).split("\n")
     assert "https://aistudio.google.com/apikey" in get
     assert "export GEMINI_API_KEY=" in put
-    assert "make run" in without and "assent tour" in without
+    assert "assent login gemini" in put and "assent tour" in without
 
 
 def test_a_key_is_not_sent_in_the_clear() -> None:

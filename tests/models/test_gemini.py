@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assent.models.gemini.gemini_model import GeminiModel
+from assent.models.gemini.gemini_model import GeminiModel, list_models
 from assent.models.model_protocol import (
     AuthFailed,
     BadRequest,
@@ -19,6 +19,7 @@ from assent.models.model_protocol import (
     ThoughtChunk,
     Transient,
 )
+from assent.models.provider import Access, FoundModel
 from assent.parts import Text, Usage, UserMessage
 from support.fake_gemini import FakeGemini
 
@@ -114,6 +115,7 @@ async def test_fields_and_parts_we_do_not_know_are_passed_over() -> None:
     [
         ("STOP", "stop"),
         ("MAX_TOKENS", "max_tokens"),
+        ("CONTINUATION", "max_tokens"),
         ("SAFETY", "safety"),
         ("PROHIBITED_CONTENT", "safety"),
         ("RECITATION", "safety"),
@@ -124,6 +126,23 @@ async def test_fields_and_parts_we_do_not_know_are_passed_over() -> None:
 async def test_finish_reasons_are_translated(wire: str, reason: str) -> None:
     chunks = await answer({"chunks": [{"text": "hi"}], "wire_finish": wire})
     assert isinstance(chunks[-1], Finished) and chunks[-1].reason == reason
+
+
+async def test_the_tokens_of_tools_of_google_count_as_input() -> None:
+    usage = '{"promptTokenCount":7,"toolUsePromptTokenCount":5,"candidatesTokenCount":2}'
+    candidate = '{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}'
+    chunks = await answer({"stream": f'data: {{"candidates":[{candidate}],"usageMetadata":{usage}}}\n\n'})
+    assert chunks[-1] == Finished("stop", Usage(12, 2))
+
+
+async def test_the_models_are_listed_with_their_limits() -> None:
+    agent = {"name": "models/gemini-x", "inputTokenLimit": 1000, "outputTokenLimit": 50}
+    models = [agent | {"supportedGenerationMethods": ["generateContent"]}, {"name": "models/embedding"}]
+    async with FakeGemini({"replies": [{"body": {"models": models}}]}) as fake:
+        found = await list_models(Access(base_url=fake.url, key=KEY))
+        assert fake.requests[0].path == "/v1beta/models?pageSize=1000"
+        assert fake.requests[0].headers["x-goog-api-key"] == KEY
+    assert found == [FoundModel(name="gemini-x", window=1000, output=50)]
 
 
 # --- replies that must not be used ---

@@ -6,7 +6,17 @@ import msgspec
 import pytest
 
 from assent.models.gemini.gemini_failures import failure, failure_in_stream
-from assent.models.model_protocol import AuthFailed, BadRequest, BrokenStream, ModelError, QuotaExhausted, Transient
+from assent.models.model_protocol import (
+    AuthFailed,
+    BadRequest,
+    BrokenStream,
+    ContextTooLong,
+    ModelError,
+    QuotaExhausted,
+    StaleSignature,
+    Transient,
+    UnknownModel,
+)
 
 pytestmark = pytest.mark.spec("F8")
 
@@ -48,16 +58,31 @@ def test_a_refused_request_repeats_what_the_provider_says() -> None:
     assert "contents is not specified" in str(error)
 
 
+def test_a_conversation_that_is_too_long_is_told_apart() -> None:
+    error = fail(400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).")
+    assert type(error) is ContextTooLong
+
+
+@pytest.mark.parametrize("word", ["Invalid", "Corrupted"])
+def test_a_signature_of_another_key_is_told_apart(word: str) -> None:
+    assert type(fail(400, f"{word} thought signature.")) is StaleSignature
+
+
+def test_a_gateway_that_knows_no_keys_refuses_them_by_a_400() -> None:
+    body = b'{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}'
+    assert type(failure(400, {}, body, "gemini-test")) is AuthFailed
+
+
 def test_an_unknown_model_is_named() -> None:
     error = fail(404)
-    assert type(error) is BadRequest
+    assert type(error) is UnknownModel
     assert "model gemini-test not found" in str(error)
 
 
 def test_a_redirect_points_to_the_base_url() -> None:
     error = fail(302)
     assert type(error) is BadRequest
-    assert "GOOGLE_GEMINI_BASE_URL" in str(error)
+    assert "base URL" in str(error)
 
 
 @pytest.mark.parametrize("status", [408, 499, 500, 502, 503, 504, 529])
@@ -73,7 +98,7 @@ def test_an_unavailable_provider_is_transient(status: int) -> None:
         (fail(429, "slow down", quota("GenerateRequestsPerMinutePerProject")), 60.0),
         (fail(429, "slow down", headers={"retry-after": "7"}), 7.0),
         (fail(429, "slow down", RETRY, headers={"retry-after": "7"}), 34.5),
-        (fail(429, "slow down", headers={"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}), None),
+        (fail(429, "slow down", headers={"retry-after": "Wed, 01 Jan 2020 00:00:00 GMT"}), 0.0),
         (fail(429, "Resource has been exhausted (e.g. check quota)."), None),
         (fail(503, "overloaded", headers={"retry-after": "2"}), 2.0),
     ],
@@ -126,3 +151,10 @@ def test_a_passing_error_within_the_stream_breaks_it_and_keeps_the_delay() -> No
 @pytest.mark.parametrize("data", [b'{"error": {}}', b'{"error": "odd"}', b'{"error": 7}'])
 def test_an_error_within_the_stream_of_any_shape_breaks_it(data: bytes) -> None:
     assert type(failure_in_stream(data, "gemini-test")) is BrokenStream
+
+
+@pytest.mark.spec("F9")
+@pytest.mark.parametrize(("code", "error"), [("400", BadRequest), ("401", AuthFailed), ("503", BrokenStream)])
+def test_a_code_within_the_stream_may_be_text(code: str, error: type[ModelError]) -> None:
+    data = msgspec.json.encode({"error": {"code": code, "message": "so it is", "status": "X"}})
+    assert type(failure_in_stream(data, "gemini-test")) is error

@@ -9,7 +9,7 @@ from google.genai import types
 from assent.http.body import ChunkedBody
 from assent.models.gemini.gemini_model import GeminiModel
 from assent.models.gemini.gemini_request import NO_SIGNATURE, encode_request
-from assent.models.model_protocol import Request
+from assent.models.model_protocol import Effort, Request
 from assent.models.sse import SseDecoder
 from assent.parts import Call, Declaration, Media, ModelMessage, Result, Text, Thought, UserMessage
 from support.fake_gemini import FakeGemini
@@ -93,12 +93,68 @@ def test_a_signature_goes_back_even_on_an_empty_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "expected"), [("gemini-3-pro", [NO_SIGNATURE, None]), ("gemini-2.5-pro", [None, None])]
+    ("model", "expected"),
+    [
+        ("gemini-4-argon", [NO_SIGNATURE, None]),
+        ("gemini-3-pro", [NO_SIGNATURE, None]),
+        ("gemini-2.5-pro", [None, None]),
+    ],
 )
 def test_a_call_of_another_model_is_passed_off_to_gemini_3(model: str, expected: list[str | None]) -> None:
     calls = ModelMessage((Call("c1", "x", {}), Call("c2", "x", {})))
     parts = body(Request(system="", messages=(calls,)), model)["contents"][0]["parts"]
     assert [part.get("thoughtSignature") for part in parts] == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "thinking"),
+    [
+        ("gemini-2.5-pro", None, {"includeThoughts": True}),
+        ("gemini-2.5-pro", "none", {"includeThoughts": True, "thinkingBudget": 128}),
+        ("gemini-2.5-flash", "none", {"includeThoughts": True, "thinkingBudget": 0}),
+        ("gemini-2.5-flash", "high", {"includeThoughts": True, "thinkingBudget": 16_384}),
+        ("gemini-3-pro-preview", "medium", {"includeThoughts": True, "thinkingLevel": "low"}),
+        ("gemini-3.8-flash", "none", {"includeThoughts": True, "thinkingLevel": "minimal"}),
+        ("gemini-4-argon", "max", {"includeThoughts": True, "thinkingLevel": "high"}),
+        ("gemini-2.0-flash", "high", None),
+        ("gemma-3-27b-it", "high", None),
+        ("smollm2", "high", {"includeThoughts": True}),
+    ],
+)
+def test_each_model_is_asked_to_think_in_its_own_way(
+    model: str, effort: Effort | None, thinking: dict[str, Any] | None
+) -> None:
+    settings = body(msgspec.structs.replace(TALK, effort=effort), model).get("generationConfig", {})
+    types.GenerateContentConfig.model_validate(settings)
+    assert settings.get("thinkingConfig") == thinking
+
+
+def test_the_longest_reply_is_sent_where_one_is_wanted() -> None:
+    assert body(msgspec.structs.replace(TALK, max_tokens=99))["generationConfig"]["maxOutputTokens"] == 99
+
+
+def test_a_schema_loses_the_keywords_that_google_refuses() -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "title": "Params",
+        "properties": {
+            "title": {"type": "string", "title": "Title", "format": "uri"},
+            "n": {"type": "array", "items": {"type": "integer", "exclusiveMinimum": 0, "format": "int32"}},
+            "kind": {"const": "a", "default": {"title": 1}},
+        },
+        "required": ["title"],
+    }
+    sent = body(msgspec.structs.replace(TALK, tools=(Declaration("x", "d", schema),)))
+    assert sent["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"] == {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "n": {"type": "array", "items": {"type": "integer", "format": "int32"}},
+            "kind": {"enum": ["a"], "default": {"title": 1}},
+        },
+        "required": ["title"],
+    }
 
 
 async def test_what_the_fake_sends_is_a_reply_to_google() -> None:

@@ -87,7 +87,7 @@ def test_a_field_of_another_kind_is_an_error_and_never_read_as_something_else(
 
 
 def test_a_line_that_is_too_long_is_refused_without_its_rest(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy_jsonl, "_LONGEST_LINE", 100)
+    monkeypatch.setattr(policy_jsonl, "_MAX_LINE", 100)
     found = ask("check-text", b'{"text": "%s"}\n{"text": "b"}\n' % (b"a" * 1000))
     assert [answer["text"] for answer in found] == ["", "b"]
     assert found[0]["error"] == "line 1 cannot be used: it is longer than 100 bytes"
@@ -96,7 +96,7 @@ def test_a_line_that_is_too_long_is_refused_without_its_rest(ask: Ask, monkeypat
 @pytest.mark.parametrize(("spare", "error"), [(0, False), (1, True)])
 def test_a_line_may_be_as_long_as_is_said(ask: Ask, monkeypatch: pytest.MonkeyPatch, spare: int, error: bool) -> None:
     line = b'{"text": "a"}\n'
-    monkeypatch.setattr(policy_jsonl, "_LONGEST_LINE", len(line) - spare)
+    monkeypatch.setattr(policy_jsonl, "_MAX_LINE", len(line) - spare)
     assert [("error" in answer) for answer in ask("check-text", line * 2)] == [error, error]
 
 

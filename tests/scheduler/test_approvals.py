@@ -252,6 +252,27 @@ async def test_a_mode_change_judges_waiting_calls_again():
     assert harness.world.effects == []
 
 
+@pytest.mark.spec("B6")
+async def test_a_mode_that_is_taken_back_before_the_batch_starts_lets_nothing_run_unasked():
+    harness = SchedulerHarness()
+    batch = harness.schedule(
+        harness.call("edit_note", "edit", path="/w/f", content="x"),
+        harness.call("run_note", "run", text="b"),
+        harness.call("read_note", "read", text="c"),
+    )
+    await harness.settle()
+    for mode in ("auto_edit", "default"):
+        harness.policy.mode = mode
+        await harness.scheduler.rejudge()
+        await harness.settle()
+    harness.scheduler.cancel_call("run", "no")
+    await harness.settle()
+    assert [call.request.call_id for call in harness.scheduler.waiting()] == ["edit"]
+    assert harness.world.effects == [], "nothing runs while one call of the batch is undecided"
+    await harness.answer("edit")
+    assert [type(call) for call in await batch.results()] == [Success, Cancelled, Success]
+
+
 @pytest.mark.spec("C6")
 async def test_plan_mode_tells_the_model_why_it_was_refused():
     harness = SchedulerHarness(mode="plan")

@@ -20,18 +20,18 @@ def settings(text: str) -> Settings:
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
-        ("[mcp.servers.my_server]\ncommand = 'x'", "mcp.servers.my_server: the name of a server"),
+        ("[mcp.servers.my_server]\ncommand = 'x'", "mcp.servers.my_server: a server name"),
         ("[mcp.servers.a]", "give either `command`"),
         ("[mcp.servers.a]\ncommand = 'x'\nurl = 'https://x'", "give either `command`"),
         ("[mcp.servers.a]\ncommand = 5", r"mcp.servers.a.command: Expected `str`, got `int`$"),
         ("[mcp.servers.a]\ncommand = 'x'\ntrusted = true", "unknown field `trusted`"),
         ("[mcp.servers.a]\ncommand = 'x'\ntimeout = 0", "more than 0"),
-        ("[mcp.servers.a]\ncommand = 'x'\n[mcp.servers.A]\ncommand = 'x'", "another server of this name"),
+        ("[mcp.servers.a]\ncommand = 'x'\n[mcp.servers.A]\ncommand = 'x'", "another server already has this name"),
         ("[mcp.servers.a]\nurl = 'ftp://x'", "must be http"),
         ("[mcp.servers.a]\nurl = 'https://me:pw@x'", "without a user name"),
-        ("[mcp.servers.a]\nurl = 'http://example.org'\nheaders = {A = 'b'}", "unprotected"),
-        ("[mcp.servers.a]\nurl = 'https://x'\nheaders = {A = \"b\\r\\nC: d\"}", "no header"),
-        ("[mcp.servers.a]\nurl = 'https://x'\nargs = ['y']", "belong to a server with `command`"),
+        ("[mcp.servers.a]\nurl = 'http://example.org'\nheaders = {A = 'b'}", "unencrypted"),
+        ("[mcp.servers.a]\nurl = 'https://x'\nheaders = {A = \"b\\r\\nC: d\"}", "not a valid header"),
+        ("[mcp.servers.a]\nurl = 'https://x'\nargs = ['y']", "only for a server with `command`"),
         ("[mcp.server.a]\ncommand = 'x'", "there is no setting `mcp.server`"),
     ],
 )
@@ -75,5 +75,5 @@ def test_a_server_of_the_user_goes_before_one_of_the_folder_with_the_same_name(t
     trust_store(env).trust(folder, trust_store(env).look(folder))
     environment = open_environment(env, str(folder), own)
     assert [server.entry.command for server in environment.servers] == ["good"]
-    assert "you have a server of this name" in environment.problems[0]
+    assert "you already have a server with this name" in environment.problems[0]
     assert environment.rules() == ()

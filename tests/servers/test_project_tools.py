@@ -285,7 +285,7 @@ def test_the_commands_are_words_or_a_line_without_a_shell():
         ('discovery_command = "x"', "give both `discovery_command` and `call_command`"),
         ('call_command = "x"', "give both `discovery_command` and `call_command`"),
         ('discovery_command = "a \'b"\ncall_command = "x"', "tools.discovery_command: No closing quotation"),
-        ('discovery_command = [""]\ncall_command = "x"', "this is no command"),
+        ('discovery_command = [""]\ncall_command = "x"', "this is not a valid command"),
         ('discovery_command = "x"\ncall_command = "x"\ntimeout = 0', "timeout"),
         ('discover = "x"', "there is no setting `tools.discover`"),
     ],

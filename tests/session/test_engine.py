@@ -33,7 +33,7 @@ class Yard:
         self.now = 0.0
         self.no_key = False
         self.engine = LocalEngine(
-            self.log, self._open, "serve", linger=linger, most_resting=most, clock=lambda: self.now
+            self.log, self._open, "serve", linger=linger, max_resting=most, clock=lambda: self.now
         )
 
     async def _open(self, info: SessionInfo) -> Opened:
@@ -70,7 +70,7 @@ class Yard:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SWEEP", 0.001)
+    monkeypatch.setattr(module, "SWEEP_INTERVAL", 0.001)
 
 
 ASKS = (calls(call("run_note", "c1", text="make install")), text("Done."))
@@ -192,5 +192,5 @@ async def test_a_session_that_another_process_has_is_left_to_it():
         await yard.engine.ensure(session)
     assert not yard.engine.open_sessions
     await yard.engine.drain()
-    with pytest.raises(SessionBusy, match="stopping"):
+    with pytest.raises(SessionBusy, match="shutting down"):
         await yard.engine.ensure(await create_session(yard.log, "/w", "scripted", "default"))

@@ -50,6 +50,7 @@ from assent.session.log import (
 from assent.session.memory_log import MemoryLog
 from assent.session.sqlite_log import SqliteLog
 from assent.session.writer import Job
+from support.older_log import take_back_to
 from support.waiting import WAIT_LIMIT
 
 CREATED = SessionCreated(folder="/w", model="model", mode="default", version="0")
@@ -269,10 +270,7 @@ async def test_keys_from_before_times_were_kept_count_as_used_when_the_log_is_op
     await log.create("s", 1.0, CREATED)
     await commanded(log, await log.acquire("s"), "t-old", "waits")
     await log.close()
-    db = sqlite3.connect(tmp_path / "data" / "assent.db")
-    db.executescript("DROP INDEX stamps_by_age; DROP INDEX inbox_by_age; ALTER TABLE stamps DROP COLUMN at;")
-    db.executescript("DROP TABLE spending; UPDATE inbox SET taken = 1 WHERE taken; PRAGMA user_version = 3;")
-    db.close()
+    take_back_to(tmp_path / "data" / "assent.db", 3)
     log = SqliteLog(tmp_path / "data")
     assert not await log.put("s", "t-old", Submit("t-old"), Stamp("t-old", b"asked"))
     assert left(tmp_path) == (["t-old", "waits"],) * 2
@@ -689,13 +687,7 @@ async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     )
     known = (await log.waiting(), msgspec.structs.replace(await log.info("s"), held=False))
     await log.close()
-    db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE spending; DROP TABLE stamps; DROP TABLE approvals;")
-    db.executescript("DROP INDEX inbox_waiting; DROP INDEX inbox_by_age;")
-    for column in ("mode", "owner", "client", "unfinished", "held"):
-        db.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
-    db.execute("PRAGMA user_version = 1")
-    db.close()
+    take_back_to(tmp_path / "assent.db", 1)
     log = SqliteLog(tmp_path)
     assert (await log.waiting(), await log.info("s")) == known
     await log.close()
@@ -706,9 +698,7 @@ async def test_a_log_from_before_the_stamps_keeps_what_it_has_and_takes_them_fro
     await log.create("s", 1.0, CREATED)
     await log.put("s", "k1", Submit("hi", by="ann"))
     await log.close()
-    db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE spending; DROP TABLE stamps; DROP INDEX inbox_by_age; PRAGMA user_version = 2;")
-    db.close()
+    take_back_to(tmp_path / "assent.db", 2)
     log = SqliteLog(tmp_path)
     assert not await log.put("s", "k1", Submit("hi", by="ann"), ONE)
     assert await log.stamped(ONE) == "s"
@@ -825,9 +815,7 @@ async def test_an_older_log_counts_what_was_used_when_it_is_opened(tmp_path: Pat
     await log.create("s", 1.0, CREATED)
     await log.append(await log.acquire("s"), [Envelope(2, 2.0, "s", REPLY)])
     await log.close()
-    db = sqlite3.connect(tmp_path / "assent.db")
-    db.executescript("DROP TABLE spending; PRAGMA user_version = 4;")
-    db.close()
+    take_back_to(tmp_path / "assent.db", 4)
     log = SqliteLog(tmp_path)
     assert await log.spent_by_session() == {"s": Spending(requests=1, tokens=100, dollars=0.25)}
     await log.close()

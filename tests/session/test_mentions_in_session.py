@@ -18,7 +18,7 @@ from support.session_harness import SessionHarness, call, calls, crash, text
 
 NOTE = Attached("a.py", "1 line", (Text("--- a.py ---\nbody"),))
 PICTURE = Attached("p.png", "image/png", (Text("--- p.png ---"), Media("image/png", "AAAA")))
-SECRET = Attached(".env", problem="a usual place for secrets")
+SECRET = Attached(".env", problem="usually holds secrets")
 TOLD = UserMessage(
     (
         Text("see @a.py @p.png @.env"),
@@ -26,7 +26,7 @@ TOLD = UserMessage(
         *NOTE.parts,
         *PICTURE.parts,
         Text(END),
-        Text(f"{LEFT_OUT}\n- .env: a usual place for secrets"),
+        Text(f"{LEFT_OUT}\n- .env: usually holds secrets"),
     )
 )
 
@@ -94,7 +94,7 @@ async def test_when_only_something_was_left_out_the_model_is_told_that_alone():
         await harness.send(runner, Submit("see @.env"))
         await harness.until_done()
     (message,) = harness.model.requests[0].messages
-    assert message == UserMessage((Text("see @.env"), Text(f"{LEFT_OUT}\n- .env: a usual place for secrets")))
+    assert message == UserMessage((Text("see @.env"), Text(f"{LEFT_OUT}\n- .env: usually holds secrets")))
 
 
 async def test_while_it_is_read_the_session_hears_everything_else():

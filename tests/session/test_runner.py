@@ -199,7 +199,7 @@ async def test_one_running_call_can_be_cancelled_alone():
 async def test_cancelling_when_nothing_runs_is_refused_with_a_reason():
     harness = SessionHarness()
     async with await harness.open() as runner:
-        assert await harness.send(runner, CancelTurn()) == "nothing is running that could be cancelled"
+        assert await harness.send(runner, CancelTurn()) == "there is nothing to cancel"
 
 
 @pytest.mark.spec("B10")

@@ -52,7 +52,7 @@ async def test_what_follows_a_commit_closely_waits_for_more_that_can_share_the_n
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     held = Held()
-    monkeypatch.setattr(writer, "RECENTLY", 1_000.0)
+    monkeypatch.setattr(writer, "RECENT_SECONDS", 1_000.0)
     monkeypatch.setattr(writer, "time", SimpleNamespace(sleep=held, monotonic=time.monotonic))
     counted = Counted(tmp_path / "db", gather=0.2)
     await counted.add(0)
@@ -74,7 +74,7 @@ async def test_what_follows_a_commit_closely_waits_for_more_that_can_share_the_n
 async def test_what_comes_alone_is_committed_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recently: float, gather: float
 ):
-    monkeypatch.setattr(writer, "RECENTLY", recently)
+    monkeypatch.setattr(writer, "RECENT_SECONDS", recently)
     counted = Counted(tmp_path / "db", gather)
     for number in range(3):
         await counted.add(number)

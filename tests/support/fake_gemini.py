@@ -1,45 +1,14 @@
-"""A fake Gemini on loopback: real sockets, the real wire format, replies from a scenario (`models.scripted.scenario`).
+"""A fake Gemini on loopback that speaks the real wire format; see `fake_server` for what a scenario may say."""
 
-On top of that format, chunks may be `{"raw": "…"}` (sent as it is), `{"abort": true}` (the connection is reset) or
-`{"hang": true}` (nothing more, until the client leaves); replies may have
-
-    status, headers, body     an HTTP error in place of a stream; headers also go with a stream
-    wire_finish               a finish reason in Gemini's spelling, for those we have no word for
-    chunk_size                HTTP chunks of that many bytes, each in a write of its own
-    drop_after                close after that many bytes of the response, head included
-    close                     end the connection after the response, as HTTP/1.0 does
-
-In a test: `async with FakeGemini({"replies": […]}) as fake:` and then `fake.url`, `fake.requests`. As a program:
-`python tests/support/fake_gemini.py --scenario FILE --port-file FILE`, with GET /__fake/log and POST /__fake/scenario.
-"""
-
-import asyncio
-import socket
-import ssl
-import struct
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any
 
-import msgspec
-from msgspec import Struct
+if __name__ == "__main__":  # as a program it is on its own
+    sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from assent.models.scripted.scenario import (
-    CallSpec,
-    ChunkSpec,
-    ErrorKind,
-    ErrorSpec,
-    Fill,
-    ReplySpec,
-    Slot,
-    fill_all,
-    next_slot,
-    parse_scenario,
-    unroll,
-)
+from assent.models.scripted.scenario import CallSpec, ErrorKind, ErrorSpec, Fill, fill_all
+from support.fake_server import FakeServer, WireChunk, WireReply, run_as_program, sse
 
 FINISH = {
     "stop": "STOP",
@@ -57,230 +26,58 @@ ERRORS: dict[ErrorKind, tuple[int, str, list[dict[str, Any]]]] = {
     "quota": (429, "RESOURCE_EXHAUSTED", [DAILY]),
     "transient": (503, "UNAVAILABLE", []),
     "bad_request": (400, "INVALID_ARGUMENT", []),
+    "context_too_long": (400, "INVALID_ARGUMENT", []),
 }
+TOO_LONG = "The input token count (9) exceeds the maximum number of tokens allowed (8)."
 
 
-class WireChunk(ChunkSpec, frozen=True):
-    raw: str | None = None
-    abort: Literal[True] | None = None
-    hang: Literal[True] | None = None
+class FakeGemini(FakeServer):
+    """A fake Gemini on loopback."""
+
+    def writer(self, reply: WireReply) -> "GeminiWriter":
+        return GeminiWriter(reply)
+
+    def error(self, spec: ErrorSpec, fill: Fill) -> tuple[int, Any]:
+        code, status, details = ERRORS[spec.kind]
+        if spec.retry_after is not None:
+            retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{spec.retry_after:g}s"}
+            details = [*details, retry]
+        message = f"{TOO_LONG} {fill(spec.message)}" if spec.kind == "context_too_long" else fill(spec.message)
+        return code, {"error": {"code": code, "message": message, "status": status, "details": details}}
+
+    def error_event(self, spec: ErrorSpec, fill: Fill) -> bytes:
+        return sse(self.error(spec, fill)[1])
+
+    def newest_results(self, body: Any) -> list[dict[str, Any]]:
+        results: list[dict[str, Any]] = []
+        for content in reversed(body["contents"]):
+            if content["role"] == "model":
+                break
+            results += [part["functionResponse"]["response"] for part in content["parts"] if "functionResponse" in part]
+        return results
 
 
-class WireReply(ReplySpec[WireChunk], frozen=True):
-    status: int = 200
-    headers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
-    body: Any = None
-    wire_finish: str | None = None
-    chunk_size: int | None = None
-    drop_after: int | None = None
-    close: bool = False
+class GeminiWriter:
+    def __init__(self, reply: WireReply) -> None:
+        self._reply = reply
 
+    def begin(self) -> bytes:
+        return b""
 
-class WireScenario(Struct, frozen=True, forbid_unknown_fields=True):
-    replies: tuple[WireReply, ...] = ()
-    description: str = ""
+    def chunk(self, chunk: WireChunk, fill: Fill) -> bytes:
+        return sse(_event([_part(chunk, fill)]))
 
-
-class Received(Struct, frozen=True):
-    """A received request."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: Any
-    at_ns: int
-    """`time.monotonic_ns()`, comparable between the processes of a machine."""
-    connection: int
-
-
-class Dropped(Exception):
-    """The scenario ends this connection."""
-
-
-class FakeGemini:
-    def __init__(self, scenario: dict[str, Any] | bytes, tls: ssl.SSLContext | None = None) -> None:
-        self._tls = tls
-        self._server: asyncio.Server | None = None
-        self._connections: dict[asyncio.Task[Any], asyncio.StreamWriter] = {}
-        self.connections = 0
-        """How many there were."""
-        self.hung_up = asyncio.Event()
-        """Set when a client has left a hanging reply."""
-        self.port = 0
-        self.play(scenario)
-
-    def play(self, scenario: dict[str, Any] | bytes) -> None:
-        """Start a scenario over and forget the requests."""
-        raw = scenario if isinstance(scenario, bytes) else msgspec.json.encode(scenario)
-        self._slots = unroll(parse_scenario(raw, "of the fake", WireScenario).replies)
-        self._next = 0
-        self.requests: list[Received] = []
-        self.sent = bytearray()
-        """Everything sent in answer to the newest request."""
-
-    @property
-    def url(self) -> str:
-        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        tasks = list(self._connections)
-        self.drop_connections()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._server.wait_closed()
-
-    def drop_connections(self) -> None:
-        for writer in self._connections.values():
-            writer.transport.abort()
-
-    # --- a connection ---
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections[task] = writer
-        self.connections += 1
-        try:
-            while (request := await _read_request(reader, self.connections)) is not None:
-                await self._answer(request, reader, writer)
-        except (Dropped, ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
-            del self._connections[task]
-
-    async def _answer(self, request: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        match request.path:
-            case "/__fake/log":
-                writer.write(_plain(200, {}, msgspec.to_builtins(self.requests)))
-            case "/__fake/scenario":
-                self.play(msgspec.json.encode(request.body))
-                writer.write(_plain(200, {}, {"replies": len(self._slots)}))
-            case _:
-                self.requests.append(request)
-                self.sent = bytearray()
-                await self._reply(self._take_slot(request), Wire(self, reader, writer))
-        await writer.drain()
-
-    def _take_slot(self, request: Received) -> Slot[WireReply]:
-        n = next_slot(self._slots, self._next, _newest_results(request.body))
-        self._next = n + 1
-        if n < len(self._slots):
-            return self._slots[n]
-        error = {"error": {"code": 400, "message": "the scenario is exhausted", "status": "INVALID_ARGUMENT"}}
-        return Slot(n, 0, WireReply(status=400, body=error))
-
-    async def _reply(self, slot: Slot[WireReply], wire: "Wire") -> None:
-        reply = slot.reply
-        first = reply.chunks[0].error if reply.chunks else None
-        wire.left = reply.drop_after
-        if reply.status != 200:
-            await wire.write(_plain(reply.status, reply.headers, reply.body))
-        elif first is not None:
-            error = _error(first, lambda text: text)
-            await wire.write(_plain(error["error"]["code"], reply.headers, error))
-        else:
-            await self._stream(slot, wire)
-        if reply.close:
-            raise Dropped
-
-    async def _stream(self, slot: Slot[WireReply], wire: "Wire") -> None:
-        reply = slot.reply
-        wire.chunked, wire.chunk_size = not reply.close, reply.chunk_size
-        await wire.write(_stream_head(reply))
-        for chunk, fill in slot.chunks():
-            match chunk:
-                case WireChunk(pause_ms=int(pause)):
-                    await asyncio.sleep(pause / 1000)
-                case WireChunk(hang=True):
-                    await wire.hang()
-                case WireChunk(abort=True):
-                    wire.reset()
-                case WireChunk(cut=True):
-                    return await wire.end()
-                case WireChunk(raw=str(raw)):
-                    await wire.body(fill(raw).encode())
-                case WireChunk(error=ErrorSpec() as error):
-                    await wire.body(_sse(_error(error, fill)))
-                    return await wire.end()
-                case _:
-                    await wire.body(_sse(_event([_part(chunk, fill)])))
-        await wire.body(_sse(_last_event(reply)))
-        return await wire.end()
-
-
-class Wire:
-    """Where a response is written: it splits the bytes as the scenario says."""
-
-    def __init__(self, fake: FakeGemini, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._fake, self._reader, self._writer = fake, reader, writer
-        self.left: int | None = None
-        self.chunked = True
-        self.chunk_size: int | None = None
-
-    async def write(self, data: bytes) -> None:
-        if self.left is not None:
-            data = data[: self.left]
-            self.left -= len(data)
-        self._fake.sent += data
-        self._writer.write(data)
-        await self._writer.drain()
-        if self.left == 0:
-            raise Dropped
-
-    async def body(self, data: bytes) -> None:
-        size = self.chunk_size or len(data)
-        for start in range(0, len(data), size):
-            piece = data[start : start + size]
-            await self.write(b"%x\r\n%s\r\n" % (len(piece), piece) if self.chunked else piece)
-
-    async def end(self) -> None:
-        if self.chunked:
-            await self.write(b"0\r\n\r\n")
-
-    async def hang(self) -> None:
-        await self._reader.read(1)
-        self._fake.hung_up.set()
-        raise Dropped
-
-    def reset(self) -> None:
-        sock: socket.socket = self._writer.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
-        raise Dropped
-
-
-async def _read_request(reader: asyncio.StreamReader, connection: int) -> Received | None:
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    at = time.monotonic_ns()
-    first, *lines = head.decode("latin-1").split("\r\n")[:-2]
-    method, path, _ = first.split(" ")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Received(method, path, headers, msgspec.json.decode(body) if body else None, at, connection)
-
-
-def _newest_results(body: Any) -> list[dict[str, Any]]:
-    results: list[dict[str, Any]] = []
-    for content in reversed(body["contents"]):
-        if content["role"] == "model":
-            break
-        results += [part["functionResponse"]["response"] for part in content["parts"] if "functionResponse" in part]
-    return results
-
-
-# --- the wire format ---
+    def end(self) -> bytes:
+        event, usage = _event([{"text": ""}]), self._reply.usage
+        event["candidates"][0]["finishReason"] = self._reply.wire_finish or FINISH[self._reply.finish]
+        event["usageMetadata"] = {
+            "promptTokenCount": usage.input,
+            "candidatesTokenCount": usage.output,
+            "thoughtsTokenCount": usage.thoughts,
+            "cachedContentTokenCount": usage.cached,
+            "totalTokenCount": usage.total,
+        }
+        return sse(event)
 
 
 def _part(chunk: WireChunk, fill: Fill) -> dict[str, Any]:
@@ -304,72 +101,5 @@ def _event(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"candidates": [candidate], "modelVersion": "fake", "responseId": "fake-1"}
 
 
-def _last_event(reply: WireReply) -> dict[str, Any]:
-    event, usage = _event([{"text": ""}]), reply.usage
-    event["candidates"][0]["finishReason"] = reply.wire_finish or FINISH[reply.finish]
-    event["usageMetadata"] = {
-        "promptTokenCount": usage.input,
-        "candidatesTokenCount": usage.output,
-        "thoughtsTokenCount": usage.thoughts,
-        "cachedContentTokenCount": usage.cached,
-        "totalTokenCount": usage.total,
-    }
-    return event
-
-
-def _error(spec: ErrorSpec, fill: Fill) -> dict[str, Any]:
-    code, status, details = ERRORS[spec.kind]
-    if spec.retry_after is not None:
-        retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{spec.retry_after:g}s"}
-        details = [*details, retry]
-    return {"error": {"code": code, "message": fill(spec.message), "status": status, "details": details}}
-
-
-def _sse(event: dict[str, Any]) -> bytes:
-    return b"data: " + msgspec.json.encode(event) + b"\r\n\r\n"
-
-
-def _stream_head(reply: WireReply) -> bytes:
-    framing = {"Connection": "close"} if reply.close else {"Transfer-Encoding": "chunked"}
-    headers = {"Content-Type": "text/event-stream"} | framing | reply.headers
-    return b"HTTP/1.1 200 OK\r\n" + b"".join(_header_lines(headers)) + b"\r\n"
-
-
-def _plain(status: int, headers: dict[str, str], body: Any) -> bytes:
-    """A response in one piece: JSON, or text if the body is a string."""
-    data = body.encode() if isinstance(body, str) else msgspec.json.encode(body)
-    headers = {"Content-Type": "application/json", "Content-Length": str(len(data))} | headers
-    return b"HTTP/1.1 %d Fake\r\n" % status + b"".join(_header_lines(headers)) + b"\r\n" + data
-
-
-def _header_lines(headers: dict[str, str]) -> Iterator[bytes]:
-    return (f"{name}: {value}\r\n".encode("latin-1") for name, value in headers.items())
-
-
-# --- as a program ---
-
-
-async def _run(scenario: Path | None, port_file: Path | None) -> None:
-    async with FakeGemini(scenario.read_bytes() if scenario else {}) as fake:
-        if port_file:
-            draft = port_file.with_suffix(".draft")
-            draft.write_text(str(fake.port))
-            draft.replace(port_file)
-        sys.stdout.write(f"{fake.url}\n")
-        sys.stdout.flush()
-        await asyncio.Event().wait()
-
-
-def main() -> None:
-    import argparse
-
-    parser = argparse.ArgumentParser(description="A fake Gemini on loopback.")
-    parser.add_argument("--scenario", type=Path)
-    parser.add_argument("--port-file", type=Path)
-    options = parser.parse_args()
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_run(options.scenario, options.port_file))
-
-
 if __name__ == "__main__":
-    main()
+    run_as_program(FakeGemini)

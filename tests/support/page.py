@@ -66,8 +66,10 @@ UNNAMED = """() => [...document.querySelectorAll("button, a, input, select, text
 class Served(Program):
     """A running server. Each test brings its own project folder and scenario."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, *, has_key: bool = True) -> None:
+        """With a key, there are models to choose from; none of them answers."""
         super().__init__(base)
+        self.env |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"} if has_key else {}
         self._count = 0
         self._tokens: dict[str, str] = {}
         self.port = 0
@@ -215,9 +217,9 @@ def a_browser() -> Generator[Browser]:
 
 
 @contextmanager
-def a_server() -> Generator[Served]:
+def a_server(*, has_key: bool = True) -> Generator[Served]:
     base = Path(tempfile.mkdtemp(prefix="assent-served-"))
-    served = Served(base)
+    served = Served(base, has_key=has_key)
     try:
         yield served
     finally:

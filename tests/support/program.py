@@ -23,6 +23,10 @@ import assent
 from support.waiting import WAIT_LIMIT
 
 Json = dict[str, Any]
+NO_SERVERS = dict.fromkeys(
+    ("OLLAMA_HOST", "LLAMACPP_BASE_URL", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LITELLM_BASE_URL"), "http://127.0.0.1:9"
+)
+"""Whoever runs the tests may have a model server at its usual port."""
 
 
 class Ended(Struct, frozen=True):
@@ -147,7 +151,7 @@ class Program:
             "LOGNAME": "ann",
             "ASSENT_HOME": str(self.home),
             "PYTHONPATH": str(Path(assent.__file__).resolve().parents[1]),
-        }
+        } | NO_SERVERS
 
     def scenario(self, *replies: Json, name: str = "scenario") -> str:
         """Write the replies to a file; return the name of the model that plays them."""

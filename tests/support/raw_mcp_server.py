@@ -1,9 +1,9 @@
 """A small hand-written MCP server of the older kind (2025-11-25): starts at once, and misbehaves as its arguments say.
 
-`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|waits|old|stubborn|storm]`. `tools.json` in its folder is
-its list of tools; each start is a line in `events`. A call of the tool `again` reports that the list has changed; `ask`
-asks the client for everything that a server may ask for and reports the answers. `answers.json` has whole answers by
-method, which take precedence.
+`raw_mcp_server.py FOLDER [garbage|noise|endless|flood|mute|dies|waits|old|stubborn|storm]`. `tools.json` in its folder
+is its list of tools; each start is a line in `events`. A call of the tool `again` reports that the list has changed;
+`ask` asks the client for everything that a server may ask for and reports the answers. `answers.json` has whole answers
+by method, which take precedence.
 """
 
 import json

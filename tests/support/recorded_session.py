@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.model_catalog import ModelView
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
 from assent.commands import Command
 from assent.events import (
@@ -34,6 +35,7 @@ from assent.events import (
 )
 from assent.front.tui.host import (
     MemoryFile,
+    ModelCheck,
     NamedPrompt,
     RuleInfo,
     ServerInfo,
@@ -211,8 +213,15 @@ class FilmHost:
     async def branch(self) -> str:
         return "main"
 
-    def models(self) -> Sequence[str]:
-        return ("gemini-2.5-pro", "gemini-2.5-flash")
+    async def models(self, patience: float) -> Sequence[ModelView]:
+        return [
+            ModelView(name="gemini-2.5-pro", window=1_048_576, input_price=1.25, output_price=10),
+            ModelView(name="claude-opus-5-5", window=1_000_000, input_price=4, output_price=20),
+            ModelView(name="ollama:smollm2", window=8_192, tools=False),
+        ]
+
+    async def check_model(self, model: str) -> ModelCheck:
+        return ModelCheck()
 
     def prices(self) -> Prices:
         return Prices()

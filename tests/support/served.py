@@ -28,18 +28,23 @@ Json = dict[str, Any]
 class Served:
     """`home` has the log and the tokens, `folder` is where sessions work."""
 
-    def __init__(self, base: Path, where: Where | None = None, mcp: Servers | None = None, **more: Any) -> None:
+    def __init__(
+        self, base: Path, where: Where | None = None, mcp: Servers | None = None, model: str | None = None, **more: Any
+    ) -> None:
+        """`model`: of the settings; by default a scripted one that writes a file."""
         self.base, self.home, self.folder = base, base / "home", base / "project"
         self.folder.mkdir(exist_ok=True)
         self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
         self._where = where or Where(port=0)
         self._mcp = mcp or Servers()
+        self._model = model
         self._more = more
         self._ready = asyncio.Event()
         self._apis: list[Api] = []
 
     async def __aenter__(self) -> Self:
-        settings = Settings(model=self.scenario(asks_for(write("a.txt", "hello\n")), says("Done.")), mcp=self._mcp)
+        usual = self.scenario(asks_for(write("a.txt", "hello\n")), says("Done."))
+        settings = Settings(model=usual if self._model is None else self._model, mcp=self._mcp)
         more: dict[str, Any] = {"limits": RequestLimits(requests_per_second=10_000, burst=10_000), **self._more}
         setup = Setup(
             settings=settings, env=self.env, user="ann", folder=str(self.folder), roots=(str(self.folder),), **more

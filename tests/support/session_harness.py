@@ -40,6 +40,11 @@ def calls(*chunks: dict[str, Any]) -> dict[str, Any]:
     return {"chunks": list(chunks)}
 
 
+def above(tokens: int) -> Callable[[str], int]:
+    """The same limit for every model."""
+    return lambda _: tokens
+
+
 class SessionHarness:
     def __init__(self, *replies: dict[str, Any], log: SessionLog | None = None, world: World | None = None) -> None:
         self.scenario = msgspec.convert({"replies": list(replies)}, Scenario)

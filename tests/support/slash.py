@@ -14,11 +14,13 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    ModelCheck,
     NamedPrompt,
     NotHere,
     RuleInfo,
@@ -79,8 +81,11 @@ class FakeHost:
     async def branch(self) -> str:
         return "main"
 
-    def models(self) -> Sequence[str]:
-        return self.model_names
+    async def models(self, patience: float) -> Sequence[ModelView]:
+        return [ModelView(name=name) for name in self.model_names]
+
+    async def check_model(self, model: str) -> ModelCheck:
+        return ModelCheck()
 
     problems: Sequence[str] = ()
 

@@ -179,7 +179,7 @@ async def test_several_occurrences_need_leave(bench: Bench) -> None:
 
 async def test_text_that_is_not_there_is_answered_with_the_nearest(bench: Bench) -> None:
     (bench.root / "f").write_text("def one():\n    return 1\n")
-    refused = await failure(bench, "replace", file_path="f", old_string="def one():\n  return 1", new_string="x")
+    refused = await failure(bench, "replace", file_path="f", old_string="def one():\n    return 2", new_string="x")
     assert refused.type == "edit_no_occurrence_found"
     assert "The nearest text in the file is:\n1: def one():\n2:     return 1\n" in refused.message
 

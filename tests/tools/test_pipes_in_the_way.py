@@ -61,7 +61,7 @@ def test_context_and_trust_do_not_wait_for_a_pipe(tmp_path: Path, capsys: pytest
     store = TrustStore(tmp_path / "trusted.json", str(tmp_path))
     seen = store.look(tmp_path)
     cli_trust._show(tmp_path, seen)  # pyright: ignore[reportPrivateUsage]
-    assert "(no plain file)" in capsys.readouterr().out
+    assert "(not a regular file)" in capsys.readouterr().out
     os.mkfifo(tmp_path / "trusted.json")
     assert store.look(tmp_path).state == "untrusted"
 

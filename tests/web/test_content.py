@@ -6,7 +6,8 @@ import zlib
 import pytest
 
 from assent.http import Broken
-from assent.web.content import Packed, Plain, Unreadable, kind_of, mime_of, to_text, unpacker_for
+from assent.http.decompression import Packed, Plain, unpacker_for
+from assent.web.content import Unreadable, kind_of, mime_of, to_text
 
 
 @pytest.mark.parametrize(

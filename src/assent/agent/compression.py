@@ -11,7 +11,7 @@ from itertools import accumulate
 import msgspec
 
 from assent.agent import token_estimate
-from assent.agent.model_caller import ModelCaller
+from assent.agent.model_caller import Aside, ModelCaller
 from assent.events import ChatCompressed
 from assent.models.model_protocol import ModelError, Request
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
@@ -48,6 +48,8 @@ NOTHING = "there is nothing to compress: only the newest messages are long, and 
 EMPTY = "the model wrote no summary; the conversation stays as it is"
 NOT_SMALLER = "the summary would not be shorter than what it replaces; the conversation stays as it is"
 
+NOT_WRITTEN = Aside("", Usage())
+
 
 class Compressor:
     def __init__(
@@ -73,43 +75,45 @@ class Compressor:
         messages = self._history()
         before = sum(map(token_estimate.of_message, messages))
 
-        def failed(problem: str, usage: Usage = Usage()) -> ChatCompressed:  # noqa: B008 (frozen)
+        def failed(problem: str, written: Aside = NOT_WRITTEN) -> ChatCompressed:
             return ChatCompressed(
                 prompt_id=prompt_id,
                 replaced=0,
                 summary="",
                 tokens_before=before,
                 tokens_after=before,
-                usage=usage,
-                cost=self._turn.cost_of(usage),
+                usage=written.usage,
+                cost=self._turn.cost_of(written.usage, written.model),
                 by=by,
                 key=key,
                 problem=problem,
+                model=written.model,
             )
 
         cut = cut_position(messages)
         if not _is_worth_it(messages, cut):
             return failed(NOTHING)
         try:
-            notes, usage = await self._turn.text(_request(messages[:cut]), prompt_id)
+            written = await self._turn.text(_request(messages[:cut]), prompt_id)
         except ModelError as error:
             return failed(f"the model could not summarise: {error}")
-        if not notes.strip():
-            return failed(EMPTY, usage)
-        summary = self._summary(notes.strip(), messages[cut:])
+        if not written.text.strip():
+            return failed(EMPTY, written)
+        summary = self._summary(written.text.strip(), messages[cut:])
         after = token_estimate.of_text(summary) + sum(map(token_estimate.of_message, messages[cut:]))
         if after >= before:
-            return failed(NOT_SMALLER, usage)
+            return failed(NOT_SMALLER, written)
         return ChatCompressed(
             prompt_id=prompt_id,
             replaced=cut,
             summary=summary,
             tokens_before=before,
             tokens_after=after,
-            usage=usage,
-            cost=self._turn.cost_of(usage),
+            usage=written.usage,
+            cost=self._turn.cost_of(written.usage, written.model),
             by=by,
             key=key,
+            model=written.model,
         )
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:

@@ -8,7 +8,7 @@ from assent.agent.loop_guard import LoopGuard
 from assent.agent.model_caller import ModelCaller, Reply
 from assent.events import CallRequest, TurnFinished, TurnStatus
 from assent.models.model_protocol import ContextTooLong, ModelError, Request
-from assent.parts import Declaration, Failure, Message, Usage
+from assent.parts import Failure, Usage
 from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.call import Cancelled, Terminal
 from assent.scheduler.call_task import Journal
@@ -27,9 +27,7 @@ class AgentLoop:
         scheduler: Scheduler,
         journal: Journal,
         *,
-        system: Callable[[], str],
-        tools: Callable[[], tuple[Declaration, ...]],
-        history: Callable[[], tuple[Message, ...]],
+        request: Callable[[], Request],
         usage: Callable[[], Usage],
         settled: Callable[[Sequence[Terminal]], Awaitable[None]],
         make_room: Callable[[str], Awaitable[None]],
@@ -38,16 +36,14 @@ class AgentLoop:
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
     ) -> None:
-        """`settled` is called with every finished batch, before the model gets the results; `make_room` runs before
-        each request, `shorten` after one that was too long for the model, and returns whether it helped.
-        `reached_limit` returns which limit forbids another request, if any.
+        """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
+        results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
+        whether it helped. `reached_limit` returns which limit forbids another request, if any.
         """
         self._turn = turn
         self._scheduler = scheduler
         self._journal = journal
-        self._system = system
-        self._tools = tools
-        self._history = history
+        self._request = request
         self._usage = usage
         self._settled = settled
         self._make_room = make_room
@@ -142,9 +138,6 @@ class AgentLoop:
             return await self._turn.run(self._request(), prompt_id)
         finally:
             preparing.cancel()
-
-    def _request(self) -> Request:
-        return Request(system=self._system(), messages=self._history(), tools=self._tools())
 
     async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
         return await self._results(self._scheduler.schedule(calls))

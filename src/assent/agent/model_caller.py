@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
 from assent.agent.repetition import ReplyGuard
 from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
@@ -21,6 +22,7 @@ from assent.models.model_protocol import (
     Chunk,
     Finished,
     Model,
+    ModelError,
     QuotaExhausted,
     Request,
     TextChunk,
@@ -125,6 +127,15 @@ class Reply(Struct, frozen=True):
     """How the turn ends if there are no calls."""
 
 
+class Aside(Struct, frozen=True):
+    """A text that is not part of the conversation."""
+
+    text: str
+    usage: Usage
+    model: str = ""
+    """The model that wrote it, if it is not the session's own."""
+
+
 class ModelCaller:
     """Asks the model once, with retries."""
 
@@ -137,7 +148,9 @@ class ModelCaller:
         sleep: Sleep = asyncio.sleep,
         fallback: Callable[[], Model] | None = None,
         cost: Callable[[str, Usage], float | None] = lambda model, usage: None,
+        small: Callable[[int], Model | None] = lambda _: None,
     ) -> None:
+        """`small` provides the model for texts that are not part of the conversation, if it can take so many tokens."""
         self._model = model
         self._fallback = fallback
         """Creates the smaller model that takes over when the quota is used up."""
@@ -146,11 +159,17 @@ class ModelCaller:
         self._retries = retries or Retries()
         self._sleep = sleep
         self._cost = cost
-        """Dollars for one request to a model, by its name; None where nobody knows."""
+        """Dollars for one request to a model, by its name; None if nobody knows."""
+        self._small = small
 
-    def cost_of(self, usage: Usage) -> float | None:
-        """Of a request to the model that is used now."""
-        return self._cost(self._model.name, usage)
+    def cost_of(self, usage: Usage, model: str = "") -> float | None:
+        """The cost of a request, by default to the model in use."""
+        return self._cost(model or self._model.name, usage)
+
+    @property
+    def model(self) -> str:
+        """The name of the model that gets the next request."""
+        return self._model.name
 
     def use(self, model: Model) -> None:
         """Takes effect with the next request; any fallback is forgotten."""
@@ -159,8 +178,14 @@ class ModelCaller:
     async def run(self, request: Request, prompt_id: str) -> Reply:
         return await self._patiently(lambda: self._attempt(request, prompt_id), prompt_id)
 
-    async def text(self, request: Request, prompt_id: str) -> tuple[str, Usage]:
+    async def text(self, request: Request, prompt_id: str) -> Aside:
         """The text of a reply that is not part of the conversation: not shown, not recorded, its calls not run."""
+        try:
+            small = self._small(token_estimate.of_request(request))
+            if small is not None:
+                return await self._silent_attempt(request, small)
+        except ModelError:
+            pass  # it is there to save money: without it, the session's own model writes the text
         return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]], prompt_id: str) -> T:
@@ -187,27 +212,29 @@ class ModelCaller:
         self._journal.announce(ModelFallback(prompt_id, self._model.name, smaller.name, reason))
         self._model, self._fallback = smaller, None
 
-    async def _silent_attempt(self, request: Request) -> tuple[str, Usage]:
+    async def _silent_attempt(self, request: Request, small: Model | None = None) -> Aside:
         collected = _Collected()
-        await self._collect(request, collected)
+        await self._collect(small or self._model, request, collected)
         if collected.finished is None:
             raise BrokenStream("the reply was cut off")
         texts = (part.text for part in collected.parts() if isinstance(part, Text))
-        return "".join(texts), collected.finished.usage
+        return Aside("".join(texts), collected.finished.usage, small.name if small is not None else "")
 
     async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()
         try:
-            await self._collect(request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id))
+            await self._collect(
+                self._model, request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id)
+            )
         except asyncio.CancelledError:
             await self._keep_text(collected, prompt_id)
             raise
         return await self._accept(collected, prompt_id)
 
-    async def _collect(self, request: Request, into: _Collected, show: Show | None = None) -> None:
+    async def _collect(self, model: Model, request: Request, into: _Collected, show: Show | None = None) -> None:
         """Read the reply to its end, or to the point where it breaks."""
         guard = ReplyGuard()
-        async with aclosing(self._model.stream(request)) as chunks:
+        async with aclosing(model.stream(request)) as chunks:
             async for chunk in chunks:
                 continues = into.in_thought
                 into.add(chunk)

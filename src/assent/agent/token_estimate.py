@@ -2,6 +2,7 @@
 
 import msgspec
 
+from assent.models.model_protocol import Request
 from assent.parts import Call, Media, Message, ModelPart, Result, Text, Thought, UserPart
 
 _IMAGE = 3_000
@@ -30,6 +31,11 @@ def of_part(part: ModelPart | UserPart) -> int:
 def of_result(result: Result) -> int:
     media = sum(of_part(part) for part in result.media)
     return media + of_text(msgspec.json.encode(result.response).decode())
+
+
+def of_request(request: Request) -> int:
+    """Without its tools."""
+    return of_text(request.system) + sum(map(of_message, request.messages))
 
 
 def of_message(message: Message) -> int:

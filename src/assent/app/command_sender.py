@@ -1,7 +1,7 @@
-"""Sends a command to a session and waits for what becomes of it, wherever the session runs.
+"""Sends a command to a session and waits for its outcome, wherever the session runs.
 
-A command is durable in the session's inbox before anybody waits. Whether it was taken is told by the session's events:
-`Outcomes` hears those of sessions that run in this process; for others they are read from the log.
+A command is durable in the session's inbox before anybody waits. The session's events tell whether it was taken:
+`Outcomes` receives those of sessions that run in this process; for others they are read from the log.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ if TYPE_CHECKING:  # the terminal UI has a client, and needs no log
 T = TypeVar("T")
 
 COMMAND_TIMEOUT = 10.0
-"""Seconds that we wait for a running session."""
-LOOK_AGAIN = 0.3
-"""Seconds after which we look whether another process still runs it: one that dies says nothing."""
+"""Seconds to wait for a running session."""
+POLL_INTERVAL = 0.3
+"""Seconds between checks that the other process is still running: one that dies says nothing."""
 
 Whereabouts = Literal["here", "elsewhere", "nobody"]
-"""Who runs a session: this process, whose events `Outcomes` hears; another one; or none."""
+"""Where a session runs: in this process, whose events `Outcomes` receives; in another one; or nowhere."""
 
 
 class Closed(Exception):
@@ -34,29 +34,29 @@ class Closed(Exception):
 
 
 class Sent(Struct, frozen=True):
-    """`recorded`: nobody runs the session; `ended`: who ran it is gone; `busy`: somebody has not taken it yet."""
+    """`recorded`: nobody runs the session; `ended`: its process is gone; `busy`: its process has not taken it yet."""
 
     state: Literal["taken", "refused", "recorded", "ended", "busy"]
     problem: str = ""
 
     def waits(self, session: str) -> str:
-        """What became of a command that lies in the inbox, in words."""
+        """What happens to a command that is still in the inbox, in words."""
         if self.state == "busy":
-            return "Recorded. The session is busy and takes it when it can."
+            return "Recorded. The session is busy and will take it as soon as it can."
         meanwhile = "The session ended before it took this. " if self.state == "ended" else ""
-        return f"Recorded. {meanwhile}It takes effect when the session goes on: assent --resume {session}"
+        return f"Recorded. {meanwhile}It takes effect when the session is resumed: assent --resume {session}"
 
 
 class Outcome:
-    """What is known so far of one command."""
+    """What is known so far about one command."""
 
     def __init__(self) -> None:
         self.problem: str | None = None
-        """Empty when it was taken without one, None until then."""
+        """Empty if it was taken without a problem; None until then."""
         self.finished: CallFinished | None = None
         """The end of the call that a RunTool became."""
         self.answered = False
-        """Its effect is recorded, though not yet that it was taken."""
+        """Its effect is recorded, but not yet that it was taken."""
         self.closed = False
         self.happened = asyncio.Event()
         self.wanted_by = 0
@@ -72,14 +72,14 @@ class Outcome:
     async def until(self, found: "Callable[[Outcome], T | None]") -> T:
         while (outcome := found(self)) is None:
             if self.closed:
-                raise Closed("The session was closed before this was done.")
+                raise Closed("The session was closed before the command finished.")
             self.happened.clear()
             await self.happened.wait()
         return outcome
 
 
 class Outcomes:
-    """Told the events of sessions, lets others wait for what became of their commands. Keeps only what is wanted."""
+    """Receives the events of sessions and lets others wait for their commands' outcomes. Keeps only what is wanted."""
 
     def __init__(self) -> None:
         self._wanted: dict[tuple[str, str], Outcome] = {}
@@ -109,7 +109,7 @@ class Outcomes:
 
     @contextmanager
     def remembering(self) -> Generator[list[Envelope]]:
-        """All that is told meanwhile."""
+        """Everything received in the meantime."""
         meanwhile: list[Envelope] = []
         self._remembering.append(meanwhile)
         try:
@@ -119,7 +119,7 @@ class Outcomes:
 
     @contextmanager
     def wanted(self, session: str, key: str) -> Generator[Outcome]:
-        """From before the command is sent until its outcome is known; the same one may be wanted twice."""
+        """From before the command is sent until its outcome is known; several may wait for the same one."""
         outcome = self._wanted.setdefault((session, key), Outcome())
         self._calls[session, person_call_id(key)] = outcome
         outcome.closed = self._closed
@@ -134,7 +134,7 @@ class Outcomes:
 
 
 def new_key() -> str:
-    import secrets  # takes 4 ms, and whoever has a client needs none
+    import secrets  # takes 4 ms, and is not needed with a client
 
     return secrets.token_urlsafe(12)
 
@@ -149,15 +149,15 @@ class CommandSender:
         outcomes: Outcomes | None = None,
         wake: Callable[[str], Awaitable[Whereabouts]] | None = None,
     ) -> None:
-        """`outcomes` hears the events of this process. `wake` has the session run, while the command is written down,
-        and says where; without it nobody is woken."""
+        """`outcomes` receives the events of this process. `wake` starts the session while the command is recorded, and
+        says where it runs; without it, no session is started."""
         self._log, self._wake = log, wake
         self._outcomes = outcomes or Outcomes()
 
     async def send(
         self, session: str, command: Command, key: str = "", stamp: "Stamp | None" = None, *, after: int = 0
     ) -> Sent:
-        """Waits until it is taken. `after` is the last event that the sender has seen."""
+        """Waits until it is taken. `after` is the last event the sender has seen."""
         return await self._deliver(session, command, key, stamp, after, COMMAND_TIMEOUT, Outcome.taken)
 
     async def run(
@@ -168,10 +168,10 @@ class CommandSender:
         stamp: "Stamp | None" = None,
         *,
         after: int = 0,
-        patience: float | None = COMMAND_TIMEOUT,
+        max_wait: float | None = COMMAND_TIMEOUT,
     ) -> CallFinished | Sent:
-        """Waits until the call that it becomes is over."""
-        return await self._deliver(session, tool, key, stamp, after, patience, Outcome.ended)
+        """Waits until the resulting call has ended."""
+        return await self._deliver(session, tool, key, stamp, after, max_wait, Outcome.ended)
 
     async def _deliver(
         self,
@@ -180,7 +180,7 @@ class CommandSender:
         key: str,
         stamp: "Stamp | None",
         after: int,
-        patience: float | None,
+        max_wait: float | None,
         found: Callable[[Outcome], T | None],
     ) -> T | Sent:
         key = key or new_key()
@@ -191,7 +191,7 @@ class CommandSender:
             if not fresh:  # it was sent before, and may have its outcome already
                 after = await self._read_on(session, 0)
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(max_wait):
                     if where == "elsewhere":
                         return await self._follow(session, after, outcome, found)
                     return await outcome.until(found)
@@ -199,23 +199,23 @@ class CommandSender:
                 return Sent("busy")
 
     async def _put(self, session: str, command: Command, key: str, stamp: "Stamp | None") -> tuple[bool, Whereabouts]:
-        """Is it new, and who runs the session?"""
+        """Whether the command is new, and where the session runs."""
         if self._wake is None:
-            running = await self._log.is_open(session)  # before it is put: whoever dies in between is not absent
+            running = await self._log.is_open(session)  # before `put`: a process that dies in between counts
             fresh = await self._log.put(session, key, command, stamp)
             return fresh, "elsewhere" if running or await self._log.is_open(session) else "nobody"
         put, woken = self._log.put(session, key, command, stamp), self._wake(session)
         fresh, where = await asyncio.gather(put, woken, return_exceptions=True)
         if isinstance(fresh, BaseException):
             raise fresh
-        if isinstance(where, BaseException):  # whatever is said, it was written first
+        if isinstance(where, BaseException):  # whatever went wrong here, the command is recorded
             raise where
         return fresh, where
 
     async def _follow(
         self, session: str, after: int, outcome: Outcome, found: Callable[[Outcome], T | None]
     ) -> T | Sent:
-        """Another process has the session open: its events tell what became of the command."""
+        """Another process has the session open: its events tell the outcome."""
         stop = self._log.watch(session, outcome.happened.set)
         try:
             while True:
@@ -227,7 +227,7 @@ class CommandSender:
                 if not running:
                     return Sent("taken" if outcome.answered else "ended")
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(outcome.happened.wait(), LOOK_AGAIN)
+                    await asyncio.wait_for(outcome.happened.wait(), POLL_INTERVAL)
         finally:
             stop()
 
@@ -238,16 +238,16 @@ class CommandSender:
         return after
 
 
-# --- through a client, whose events `outcomes` hears ---
+# --- through a client, whose events `outcomes` receives ---
 
 
 async def send(client: "SessionClient", outcomes: Outcomes, command: Command) -> str:
-    """Waits until it is taken; the problem, empty when there was none. Raises Closed."""
+    """Waits until it is taken; returns the problem, empty if there was none. Raises Closed."""
     return (await _through(client, outcomes, command, Outcome.taken)).problem
 
 
 async def run(client: "SessionClient", outcomes: Outcomes, tool: RunTool) -> CallFinished | str:
-    """Waits until the call that it becomes is over; or the problem, when it was not done. Raises Closed."""
+    """Waits until the resulting call has ended; returns the problem if it was not run. Raises Closed."""
     end = await _through(client, outcomes, tool, Outcome.ended)
     return end.problem if isinstance(end, Sent) else end
 
@@ -255,7 +255,7 @@ async def run(client: "SessionClient", outcomes: Outcomes, tool: RunTool) -> Cal
 async def _through(
     client: "SessionClient", outcomes: Outcomes, command: Command, found: Callable[[Outcome], T | None]
 ) -> T:
-    """A server gives the key with its response, and what became of the command may come before that."""
+    """A server returns the key with its response, and the outcome may arrive before that."""
     session = client.state.session
     with outcomes.remembering() as meanwhile:
         key = await client.send(command)
@@ -266,7 +266,7 @@ async def _through(
 
 
 async def run_alone(client: "SessionClient", tool: RunTool, key: str) -> CallFinished | Sent:
-    """The same for whoever has opened the session for this alone, and reads its events here."""
+    """The same for a client that was opened for this call alone, and whose events are read here."""
     outcomes = Outcomes()
     with outcomes.wanted(client.state.session, key) as outcome:
         await client.history()
@@ -275,4 +275,4 @@ async def run_alone(client: "SessionClient", tool: RunTool, key: str) -> CallFin
             outcomes.tell(envelope)
             if (end := outcome.ended()) is not None:
                 return end
-    raise Closed("The session was closed before this was done.")
+    raise Closed("The session was closed before the command finished.")

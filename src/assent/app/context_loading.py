@@ -1,4 +1,4 @@
-"""Loads the context of a folder: the user's own file, and those of the folder as far as the person trusts them."""
+"""Loads the context of a folder: the user's own file, and those of the folder that the person trusts."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from assent.app.rule_sources import home_folder, trust_store
 from assent.config import settings_file
 from assent.files.context_reader import ContextFile, find_context
 
-UNTRUSTED = "not loaded; look at it and trust the folder with `assent trust`"
+UNTRUSTED = "not loaded; review it and trust the folder with `assent trust`"
 
 
 def memory_file(env: Mapping[str, str]) -> Path:
@@ -18,14 +18,14 @@ def memory_file(env: Mapping[str, str]) -> Path:
 
 
 def load_context(env: Mapping[str, str], folder: str, touched: Iterable[str] = ()) -> Context:
-    """`touched` are folders below in which the model works."""
+    """`touched` are the subfolders in which the model works."""
     return assemble(context_files(env, folder, touched))
 
 
 def context_files(env: Mapping[str, str], folder: str, touched: Iterable[str] = ()) -> list[tuple[ContextFile, str]]:
-    """Each file that was found, and why it is left out, if it is.
+    """Each file found, and why it is left out, if it is.
 
-    Nothing of a folder takes effect that was not trusted, word for word; the user's own file always does.
+    Nothing in a folder takes effect unless it was trusted word for word; the user's own file always does.
     """
     own = os.path.realpath(memory_file(env).parent)
     found = [(file, "") for file in find_context(own, home=own)]

@@ -1,4 +1,4 @@
-"""What is told of a crash, on a screen or in the log of a server: where it happened, without variables and secrets."""
+"""What is reported of a crash, on a screen or in a server's log: where it happened, without variables or secrets."""
 
 import os
 
@@ -10,7 +10,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def mask_log() -> None:
-    """From now on what libraries and forgotten tasks log is masked, too: warnings and errors, on standard error."""
+    """Also masks what libraries and forgotten tasks log from now on: warnings and errors, on standard error."""
     import logging
 
     class Formatter(logging.Formatter):

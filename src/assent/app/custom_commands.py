@@ -1,4 +1,4 @@
-"""Custom commands: prompts in TOML files, with holes for arguments, files and commands.
+"""Custom commands: prompts in TOML files, with placeholders for arguments, files and commands.
 
     description = "Explains the last commits"      # <settings>/commands/git/recent.toml  →  /git:recent
     prompt = '''
@@ -6,8 +6,8 @@
     Our rules: @{docs/rules.md}
     '''
 
-Holes are found in the template alone: what an argument, a file or a command's output contains is text and nothing
-else. A folder's own commands count only while it is trusted, and never take a name that is taken.
+Placeholders are found only in the template: what an argument, a file or a command's output contains is plain text.
+A folder's own commands count only while it is trusted, and never replace an existing command.
 """
 
 import hashlib
@@ -33,14 +33,14 @@ BUILT_IN = frozenset(
         "rename resume sessions stats summarize theme tools undo usage",
     )
 )
-"""What the terminal's own commands are called, aliases too: no file takes one of these names, in any front end."""
+"""The names of the built-in commands, aliases included: no file can take one of them, in any front end."""
 ARGS = "{{args}}"
-_LONGEST_NAME = 60
-_MOST_FILES = 500
+_MAX_NAME = 60
+_MAX_FILES = 500
 
 
 class BadTemplate(ValueError):
-    """The prompt cannot be used; `at` is where in it."""
+    """The prompt cannot be used; `at` is the position in it."""
 
     def __init__(self, message: str, at: int = 0) -> None:
         super().__init__(message)
@@ -67,14 +67,14 @@ class Insert(Struct, frozen=True):
 
 
 Piece = Words | Shell | Insert
-_HOLE = re.compile(r"[!@]\{")
+_PLACEHOLDER = re.compile(r"[!@]\{")
 
 
 def parse_template(template: str) -> tuple[Piece, ...]:
-    """Raises BadTemplate for a hole that has no end, is empty, or where an argument could not be quoted."""
+    """Raises BadTemplate for a placeholder that is not closed, is empty, or cannot have its argument quoted."""
     pieces: list[Piece] = []
     place = 0
-    while match := _HOLE.search(template, place):
+    while match := _PLACEHOLDER.search(template, place):
         end = _closing(template, match.end())
         inner = template[match.end() : end].strip()
         if not inner:
@@ -91,7 +91,7 @@ def parse_template(template: str) -> tuple[Piece, ...]:
 
 
 def _closing(template: str, start: int) -> int:
-    """Where the brace is closed; braces inside must be balanced."""
+    """The position of the closing brace; braces inside must be balanced."""
     depth = 1
     for place in range(start, len(template)):
         depth += {"{": 1, "}": -1}.get(template[place], 0)
@@ -101,11 +101,11 @@ def _closing(template: str, start: int) -> int:
 
 
 def _check_quoting(command: str, at: int) -> None:
-    """Arguments are quoted as one word each time. Inside quotes of the template that would open them instead."""
+    """Arguments are quoted as one word. Inside quotes of the template, that would close those instead."""
     quote, skip = "", False
     for place, char in enumerate(command):
         if command.startswith(ARGS, place) and quote:
-            raise BadTemplate(f"{ARGS} stands in quotes; it is quoted for you, so leave out the quotes around it", at)
+            raise BadTemplate(f"{ARGS} is inside quotes; it is quoted automatically, so remove these quotes", at)
         if skip or (char == "\\" and quote != "'"):
             skip = not skip
         elif quote:
@@ -115,7 +115,7 @@ def _check_quoting(command: str, at: int) -> None:
 
 
 def fill(template: str, args: str) -> tuple[Piece, ...]:
-    """The pieces with the arguments in their places; where there is no place, they come at the end."""
+    """The pieces with the arguments filled in; if there is no placeholder for them, they come at the end."""
     pieces = parse_template(template)
     filled = tuple(_filled(piece, args) for piece in pieces)
     if ARGS not in template and args:
@@ -144,7 +144,7 @@ async def expand(
     run: Callable[[str], Awaitable[str]],
     read: Callable[[str], Awaitable[str]],
 ) -> str:
-    """The prompt with everything in it, in the order of the template. `run` and `read` raise Stopped."""
+    """The prompt with everything filled in, in the order of the template. `run` and `read` raise Stopped."""
     parts: list[str] = []
     for piece in fill(template, args):
         match piece:
@@ -161,7 +161,7 @@ async def expand(
 
 
 class CustomCommand(Struct, frozen=True):
-    """A slash command from a TOML file: a prompt with holes for arguments, commands and files."""
+    """A slash command from a TOML file: a prompt with placeholders for arguments, commands and files."""
 
     name: str
     description: str
@@ -185,7 +185,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_custom(env: Mapping[str, str], folder: str, taken: Collection[str] = BUILT_IN) -> Loaded:
-    """The user's own first, then the folder's if it is trusted; none has a name that is `taken`."""
+    """The user's own commands, then the folder's if it is trusted; none has a name in `taken`."""
     own = settings_file(env).parent / FOLDER
     found: dict[str, CustomCommand] = {}
     problems: list[str] = []
@@ -200,9 +200,9 @@ def _add(
     found: dict[str, CustomCommand], problems: list[str], path: Path, name: str, data: bytes, taken: Collection[str]
 ) -> None:
     if name in taken:
-        problems.append(f"{path}:1: /{name} is a command of Assent; give the file another name")
+        problems.append(f"{path}:1: /{name} is a built-in command; rename the file")
     elif name in found:
-        problems.append(f"{path}:1: there is a /{name} already, from {found[name].source}; give this one another name")
+        problems.append(f"{path}:1: /{name} already exists, from {found[name].source}; rename this file")
     else:
         try:
             found[name] = _command(path, name, data)
@@ -211,7 +211,7 @@ def _add(
 
 
 def _command(path: Path, name: str, data: bytes) -> CustomCommand:
-    """Raises BadTemplate, with a line instead of a place."""
+    """Raises BadTemplate, with a line number instead of a position."""
     try:
         text = data.decode()
         file = msgspec.toml.decode(text, type=_File)
@@ -224,8 +224,8 @@ def _command(path: Path, name: str, data: bytes) -> CustomCommand:
     try:
         parse_template(file.prompt)
     except BadTemplate as error:
-        hole = file.prompt[error.at : error.at + 20].split("\n")[0]
-        raise BadTemplate(str(error), text[: max(0, text.find(hole))].count("\n") + 1) from error
+        start = file.prompt[error.at : error.at + 20].split("\n")[0]
+        raise BadTemplate(str(error), text[: max(0, text.find(start))].count("\n") + 1) from error
     return CustomCommand(name, file.description or f"from {path.name}", file.prompt, str(path))
 
 
@@ -236,8 +236,8 @@ def _line_of(message: str) -> int:
 
 def _files(base: Path, problems: list[str]) -> Iterator[tuple[Path, str, bytes]]:
     for count, path in enumerate(sorted(_toml_files(base))):
-        if count == _MOST_FILES:
-            problems.append(f"{base}: more than {_MOST_FILES} files; the others are left out")
+        if count == _MAX_FILES:
+            problems.append(f"{base}: more than {_MAX_FILES} files; the rest are ignored")
             return
         try:
             yield path, command_name(path.relative_to(base)), read_plain(path)
@@ -246,28 +246,28 @@ def _files(base: Path, problems: list[str]) -> Iterator[tuple[Path, str, bytes]]
 
 
 def _toml_files(base: Path) -> Iterator[Path]:
-    """Not through links to folders: they could lead anywhere, or in a circle."""
+    """Follows no links to folders: they could lead anywhere, or in a circle."""
     for folder, _, names in os.walk(base):
         yield from (Path(folder, name) for name in names if name.endswith(".toml"))
 
 
 def _trusted_files(env: Mapping[str, str], folder: str, problems: list[str]) -> Iterator[tuple[Path, str, bytes]]:
-    """Exactly what was trusted: a file that changed after the look has another hash."""
+    """Exactly what was trusted: a file that has changed since has another hash."""
     base = Path(folder, CONFIG_FOLDER, FOLDER)
     if not base.is_dir():
         return
     trust = trust_store(env).rules(Path(folder))
     if trust.state != "trusted":
-        problems.append(f"{base}: left out until you have looked at them and trust this folder: assent trust")
+        problems.append(f"{base}: ignored until you review and trust this folder: assent trust")
         return
     for path, name, data in _files(base, problems):
         if trust.files.get(str(path.relative_to(folder))) == hashlib.sha256(data).hexdigest():
             yield path, name, data
         else:
-            problems.append(f"{path}:1: changed while it was read; left out")
+            problems.append(f"{path}:1: changed while it was being read; ignored")
 
 
 def command_name(path: Path) -> str:
-    """`git/commit.toml` is `git:commit`; whatever is odd in a name becomes `_`."""
+    """`git/commit.toml` becomes `git:commit`; unusual characters become `_`."""
     parts = path.with_suffix("").parts
-    return ":".join(re.sub(r"[^A-Za-z0-9_.-]+", "_", part).strip(".-") or "_" for part in parts)[:_LONGEST_NAME]
+    return ":".join(re.sub(r"[^A-Za-z0-9_.-]+", "_", part).strip(".-") or "_" for part in parts)[:_MAX_NAME]

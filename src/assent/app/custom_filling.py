@@ -1,5 +1,5 @@
-"""Fills the holes of a custom command in a session. Its commands and files go through the gate like calls of the model:
-the person chose the command, but its words come from a file.
+"""Fills in the placeholders of a custom command in a session. Its commands and files go through the gate like calls of
+the model: the person chose the command, but its words come from a file.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,20 +14,20 @@ from assent.tools.response import cancel_reason
 
 OUTPUT_LIMIT = 40_000
 ENDED_BADLY = ("Exit Code:", "Signal:", "Timed out:")
-"""How the first line of a result begins that did not end well."""
+"""How the first line of a result starts if the command failed."""
 
 Run = Callable[[RunTool], Awaitable[CallFinished | str]]
-"""Has the session run a tool and waits for its end; or says why it was not done."""
+"""Has the session run a tool and waits for its end; returns the reason if it was not run."""
 
 
 async def filled(command: CustomCommand, argument: str, run: Run, by: str) -> str:
-    """The prompt with everything in it. Raises Stopped or BadTemplate."""
+    """The prompt with everything filled in. Raises Stopped or BadTemplate."""
     gate = _Gate(run, by)
     return await expand(command.prompt, argument, run=gate.run, read=gate.read)
 
 
 class _Gate:
-    """Runs the tools of the session for a prompt; each is judged, asked about where needed, and recorded."""
+    """Runs the session's tools for a prompt; each call is judged, approved where needed, and recorded."""
 
     def __init__(self, run: Run, by: str) -> None:
         self._run, self._by = run, by
@@ -38,7 +38,7 @@ class _Gate:
     async def read(self, path: str) -> str:
         finished = await self._finished("read_file", {"file_path": path}, f"reading {_named(path)}")
         if finished.result.media:
-            raise Stopped(f"{_named(path)} is no text.")
+            raise Stopped(f"{_named(path)} is not text.")
         return str(finished.result.response.get("output", ""))
 
     async def _finished(self, tool: str, args: JsonObject, what: str) -> CallFinished:
@@ -52,7 +52,7 @@ class _Gate:
 
 
 def _ended(failed: CallFinished) -> str:
-    """How it ended, for a person: the result speaks to the model."""
+    """How it ended, for a person: the result is written for the model."""
     match failed.failure:
         case None:
             how, reason = "refused" if failed.ran_ms is None else "stopped", cancel_reason(failed.result)
@@ -60,7 +60,7 @@ def _ended(failed: CallFinished) -> str:
         case Failure("policy_violation", message):
             return f"was refused: {message.removeprefix('Tool execution ')}"
         case Failure("approval_unavailable"):
-            return "was refused: it needs approval, and nobody is there to give it."
+            return "was refused: it needs approval, and nobody can be asked."
         case Failure(message=message):
             return f"failed: {message}"
 
@@ -70,7 +70,7 @@ def _named(text: str) -> str:
 
 
 def command_output(finished: CallFinished) -> str:
-    """What the command printed, without its colours; when it did not end well, its last line says so."""
+    """What the command printed, without colours; if it failed, the last line says so."""
     from assent.process.output_buffer import cut_middle
     from assent.process.plain_text import plain
 

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from assent.app.model_access import ModelAccess
 from assent.app.opening import SessionSetup, open_session
 from assent.config import BadSettings, Settings
 from assent.session.engine import (
     CANNOT_OPEN,
     LINGER,
-    MOST_RESTING,
+    MAX_RESTING,
     Activity,
     GiveWay,
     Listener,
@@ -20,33 +21,39 @@ from assent.session.engine import (
 )
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 
-__all__ = ("CANNOT_OPEN", "LINGER", "MOST_RESTING", "Activity", "EngineSetup", "SessionEngine", "make_engine")
+__all__ = ("CANNOT_OPEN", "LINGER", "MAX_RESTING", "Activity", "EngineSetup", "SessionEngine", "make_engine")
 
 
 class EngineSetup(Struct, frozen=True, kw_only=True):
     settings: Settings
     env: Mapping[str, str]
+    models: ModelAccess
     client: str
-    """Who opens the sessions; those that bear this name are ours after a restart."""
+    """Who opens the sessions; those opened under this name are ours after a restart."""
     linger: float = LINGER
-    most_resting: int = MOST_RESTING
+    max_resting: int = MAX_RESTING
 
 
 def make_engine(log: SessionLog, setup: EngineSetup, listener: Listener, give_way: GiveWay) -> SessionEngine:
-    """`listener` hears every event of every session that runs in this process."""
+    """`listener` receives every event of every session that runs in this process."""
     how = SessionSetup(
-        env=setup.env, settings=setup.settings, client=setup.client, listener=listener, give_way=give_way
+        env=setup.env,
+        settings=setup.settings,
+        client=setup.client,
+        models=setup.models,
+        listener=listener,
+        give_way=give_way,
     )
 
     async def open_one(info: SessionInfo) -> Opened:
         return await _open(log, info, how)
 
-    return LocalEngine(log, open_one, setup.client, linger=setup.linger, most_resting=setup.most_resting)
+    return LocalEngine(log, open_one, setup.client, linger=setup.linger, max_resting=setup.max_resting)
 
 
 async def _open(log: SessionLog, info: SessionInfo, how: SessionSetup) -> Opened:
     if not os.path.isdir(info.folder):
-        raise LogUnavailable(f"the folder of session {info.id} is not there: {info.folder}")
+        raise LogUnavailable(f"the folder of session {info.id} does not exist: {info.folder}")
     try:
         client = await open_session(log, info, how)
     except BadSettings as error:

@@ -1,7 +1,7 @@
-"""A session as lines of JSON to give to others: every event, or the telemetry, with its secrets masked.
+"""A session as JSON lines to give to others: every event, or the telemetry, with secrets masked.
 
-The log itself keeps what was asked for, approved and read from files exactly, because resuming and replaying depend on
-it. What leaves the machine does not need to be exact.
+The log itself keeps exactly what was requested, approved and read from files, because resuming and replaying depend
+on it. What leaves the machine does not need to be exact.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from assent.telemetry import records
 
 
 def event_lines(entries: Iterable[Envelope | Unreadable], masker: Masker) -> Iterator[str]:
-    """An event that cannot be read has a line that says so, in its place."""
+    """An unreadable event gets a line that says so, in its place."""
     for entry in entries:
         match entry:
             case Unreadable():
@@ -36,7 +36,7 @@ def _masked(line: bytes, masker: Masker) -> str:
 
 
 def _with_masked_content(envelope: Envelope, masker: Masker) -> Envelope:
-    """What was in a file before it was changed is in the event as bytes, which are no text on the wire."""
+    """A file's previous content is in the event as bytes, which are not text on the wire."""
     match envelope.event:
         case CallStarted(change=FileChange(before=bytes() as before) as change):
             masked = masker.text(before.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")

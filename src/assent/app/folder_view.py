@@ -2,14 +2,14 @@
 
 
 async def list_paths(folder: str) -> list[str]:
-    """Relative, folders with a slash at the end, ignored ones left out."""
+    """Relative paths; folders end with a slash; ignored files are left out."""
     from assent.files.listing import list_paths
 
     return await list_paths(folder)
 
 
 def current_branch(folder: str) -> str:
-    """Empty when there is none."""
+    """Empty if there is none."""
     from assent.process.branch import current_branch
 
     return current_branch(folder)

@@ -1,11 +1,11 @@
-"""Who speaks from this process: the user, as other clients and the record see them."""
+"""Who acts from this process: the user, as other clients and the log see them."""
 
 import getpass
 import os
 
 
 def me() -> str:
-    """Who asks from here: the user and the process."""
+    """The user and the process."""
     return f"{user()}@pid{os.getpid()}"
 
 

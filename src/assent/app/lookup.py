@@ -31,23 +31,23 @@ async def _latest(log: SessionLog, sessions: list[SessionInfo], folder: str | No
     for session in (*here, *elsewhere):
         if await has_begun(log, session):
             return session
-    raise NoSuchSession("there is no session yet")
+    raise NoSuchSession("there are no sessions yet")
 
 
 async def begun_sessions(log: SessionLog) -> list[SessionInfo]:
-    """The newest first, without those that were opened and left before anything was said."""
+    """Newest first, without those that were opened and closed before anything was said."""
     return [session for session in await log.sessions() if await has_begun(log, session)]
 
 
 async def has_begun(log: SessionLog, session: SessionInfo) -> bool:
-    """Only one without a title has to be read: it has no prompt yet, so it is short."""
+    """Only a session without a title has to be read: it has no prompt yet, so it is short."""
     if session.title:
         return True
     try:
         return fold(session.id, await log.read(session.id)).begun or bool(await log.inbox(session.id))
-    except NoSuchSession:  # deleted in this moment
+    except NoSuchSession:  # deleted just now
         return False
-    except LogDamaged:  # nobody knows what was said in it
+    except LogDamaged:  # what was said in it is unknown
         return True
 
 
@@ -62,4 +62,4 @@ def find_by_start(name: str, things: Mapping[str, T]) -> T:
 
 def _ambiguous(name: str, candidates: Iterable[str]) -> NotFound:
     listed = ", ".join(candidates) or "nothing"
-    return NotFound(f"{name!r} names no single one of: {listed}")
+    return NotFound(f"{name!r} must match exactly one of: {listed}")

@@ -1,6 +1,6 @@
-"""A prompt of an MCP server, written as `/server:prompt name=value …`, or with the values in their order.
+"""A prompt of an MCP server, written as `/server:prompt name=value …`, or with the values in order.
 
-Its text comes from the server and is sent as if it were typed: the person chose it, and sees it in the conversation.
+Its text comes from the server and is sent as if typed: the person chose it, and sees it in the conversation.
 """
 
 import shlex
@@ -26,15 +26,15 @@ async def written(prompt: "Prompt", typed: str, fetch: Fetch) -> str:
     try:
         given = arguments(prompt, typed)
     except ValueError as error:
-        raise NoText(f"{error}. Write it like this: /{name} {usage(prompt)}".rstrip()) from error
+        raise NoText(f"{error}. Usage: /{name} {usage(prompt)}".rstrip()) from error
     text = await fetch(prompt, given)
     if not text.strip():
-        raise NoText(f"The server {prompt.server} gave no text for /{name}.")
+        raise NoText(f"The server {prompt.server} returned no text for /{name}.")
     return text
 
 
 async def typed_out(manager: "PromptServers | None", typed: str) -> str:
-    """What to send for a text that may name a prompt of a server; other texts stay as they are. Raises NoText."""
+    """What to send for a text that may name a server's prompt; other texts stay as they are. Raises NoText."""
     if manager is None or not typed.startswith("/"):
         return typed
     name, *rest = typed[1:].split(maxsplit=1) or [""]
@@ -46,13 +46,13 @@ async def typed_out(manager: "PromptServers | None", typed: str) -> str:
     if status is not None and status.state != "ready":
         raise NoText(f"The server {server} is not connected: {status.reason or status.state}")
     if status is not None:
-        there = ", ".join(f"/{each}" for each in offered if each.startswith(f"{server}:")) or "it has none"
-        raise NoText(f"The server {server} has no prompt /{safe(name, 'label')}; {there}")
+        there = ", ".join(f"/{each}" for each in offered if each.startswith(f"{server}:")) or "none"
+        raise NoText(f"The server {server} has no prompt /{safe(name, 'label')}; available: {there}")
     return typed
 
 
 async def fetched(manager: "PromptServers | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
-    """From the server. Raises NoText."""
+    """The text from the server. Raises NoText."""
     from assent.mcp.manager import NoSuchServer
     from assent.parts import Text
     from assent.tools.tool import ToolFailed
@@ -69,7 +69,7 @@ async def fetched(manager: "PromptServers | None", prompt: "Prompt", given: Mapp
 
 
 def arguments(prompt: "Prompt", typed: str) -> dict[str, str]:
-    """The values by name. Those without a name go to the arguments that have none, and the last takes the rest.
+    """The values by name. Unnamed values go to the remaining arguments in order, and the last takes the rest.
 
     Raises ValueError, with a message for the person.
     """
@@ -84,7 +84,7 @@ def arguments(prompt: "Prompt", typed: str) -> dict[str, str]:
             rest.append(word)
     free = [name for name in names if name not in given]
     if rest and not free:
-        raise ValueError(f"There is no argument left for {safe(rest[0], 'label')!r}")
+        raise ValueError(f"There is no argument for {safe(rest[0], 'label')!r}")
     while rest:
         place = free.pop(0)
         given[place] = rest.pop(0) if free else " ".join(rest)
@@ -109,4 +109,4 @@ def _usage(argument: "Argument") -> str:
 
 
 def argument_help(argument: "Argument") -> str:
-    return ", ".join(filter(None, ("needed" if argument.needed else "", safe(argument.description, "label"))))
+    return ", ".join(filter(None, ("required" if argument.needed else "", safe(argument.description, "label"))))

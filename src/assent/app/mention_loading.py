@@ -1,8 +1,8 @@
-"""What a prompt names with `@`, brought along: files, folders, simple patterns, and resources of MCP servers.
+"""Loads what a prompt mentions with `@`: files, folders, simple patterns, and resources of MCP servers.
 
-Text may have been pasted from anywhere, so nothing comes along that read_file would ask about: usual places for
-secrets, what is outside the workspace, what git ignores, what a rule is about. That is said, to the model and to the
-person. What is no path here, such as `@dataclass` or `@types/node`, is left alone.
+Text may have been pasted from anywhere, so nothing is included that read_file would ask about: usual places for
+secrets, files outside the workspace, files that git ignores, files that a rule restricts. The model and the person are
+told. What is not a path here, such as `@dataclass` or `@types/node`, is left alone.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ from assent.tools.tool import ToolFailed
 if TYPE_CHECKING:
     from assent.mcp.manager import McpManager
 
-MOST_MENTIONS = 500
-MOST_LEFT_OUT = 20
+MAX_MENTIONS = 500
+MAX_LEFT_OUT = 20
 IGNORED = "git ignores it"
 OUTSIDE = "outside the workspace"
 _PATTERN = re.compile(r"[*?\[{]")
@@ -36,13 +36,13 @@ _PATTERN = re.compile(r"[*?\[{]")
 def load_mentions(
     text: str, policy: Policy, workspace: Workspace, servers: "McpManager | None", masker: Masker
 ) -> Awaitable[tuple[Attached, ...]] | None:
-    """None when the text names nothing."""
-    named = list(dict.fromkeys(mention.path for mention in mentions(text)))[:MOST_MENTIONS]
+    """None if the text mentions nothing."""
+    named = list(dict.fromkeys(mention.path for mention in mentions(text)))[:MAX_MENTIONS]
     return _Loading(Files(workspace), servers, policy, masker).load(named) if named else None
 
 
 class _Loading:
-    """One prompt's: its limits, and what was read for it already."""
+    """Loads the mentions of one prompt, within its limits and each file once."""
 
     def __init__(self, files: Files, servers: "McpManager | None", policy: Policy, masker: Masker) -> None:
         self._files = files
@@ -50,7 +50,7 @@ class _Loading:
         self._policy = policy
         self._masker = masker
         self._named: set[str] = set()
-        """Files that the person named themselves, not by a folder or a pattern: only of these come pictures, too."""
+        """Files that the person named directly, not by a folder or a pattern: only these may be pictures."""
         self._reader = Reader(files, self._named.__contains__)
         self._seen: set[str] = set()
         self._listed: list[str] | None = None
@@ -59,9 +59,9 @@ class _Loading:
         found = [attached for name in named for attached in await self._one(name)]
         along = [each for each in found if each.parts]
         left_out = [each for each in found if not each.parts]
-        more = len(left_out) - MOST_LEFT_OUT
-        rest = [_left_out(f"{more:,} more", "for such reasons")] if more > 0 else []
-        return (*along, *left_out[:MOST_LEFT_OUT], *rest)
+        more = len(left_out) - MAX_LEFT_OUT
+        rest = [_left_out(f"{more:,} more", "for similar reasons")] if more > 0 else []
+        return (*along, *left_out[:MAX_LEFT_OUT], *rest)
 
     async def _one(self, name: str) -> list[Attached]:
         if self._servers is not None and self._servers.has_resource(name):
@@ -75,23 +75,23 @@ class _Loading:
             case "outside":
                 return [_left_out(name, OUTSIDE)]
             case "protected":
-                return [_left_out(name, place.reason.removeprefix(f"{name} is "))]
+                return [_left_out(name, place.reason.removeprefix(f"{name} "))]
             case "inside":
                 return await self._there(name, place.path)
 
-    # --- files, by their paths as the model may use them ---
+    # --- files, by the paths that the model may use ---
 
     async def _there(self, name: str, place: str) -> list[Attached]:
         if is_ignored(self._files, place):
             return [_left_out(name, IGNORED)]
         if os.path.isdir(place):
-            return await self._pattern(place, "/") or [_left_out(name, "there is nothing in it to read")]
+            return await self._pattern(place, "/") or [_left_out(name, "it contains nothing to read")]
         path = self._files.shown(place)
         self._named.add(path)
         return [_attached(taken) for taken in await self._take([path])]
 
     async def _pattern(self, name: str, mark: str = "") -> list[Attached]:
-        """What a folder or a pattern brings is one thing; what of it is left out is named by itself."""
+        """A folder or a pattern counts as one item; each file left out of it is named separately."""
         try:
             include = below_root(self._files, name)
             taken = await self._take(await self._all(wanted(self._files, include)))
@@ -109,10 +109,10 @@ class _Loading:
         return await asyncio.to_thread(_meant, self._listed, means)
 
     async def _take(self, paths: list[str]) -> list[Taken]:
-        """Each once, however often it is named."""
+        """Reads each file once, however often it is named."""
         new = [path for path in dict.fromkeys(paths) if path not in self._seen]
         self._seen.update(new)
-        read, full = self._read, self._reader.take  # there may be very many, and none of them fits any more
+        read, full = self._read, self._reader.take  # there may be very many that no longer fit
         return [full(path) if self._reader.is_full else await asyncio.to_thread(read, path) for path in new]
 
     def _read(self, path: str) -> Taken:
@@ -120,7 +120,7 @@ class _Loading:
         return Taken(printable(path), problem=why) if why else self._reader.take(path)
 
     def _why_not(self, path: str) -> str:
-        """Why this must not come along by itself; empty when it may."""
+        """Why this must not be included without asking; empty if it may."""
         if why := self._files.why_asked(path):
             return why
         place = self._files.absolute(path)

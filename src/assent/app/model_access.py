@@ -1,21 +1,203 @@
-"""From the name of a model to a model, and what can keep it from being used."""
+"""Opens models for sessions: which one, with which key, how large its window is, and what to know about it.
 
-from collections.abc import AsyncGenerator
+Looking for servers on this machine comes last: it costs nothing when a model is configured or a key is there.
+"""
 
-from assent.models.model_choice import DeferredModel, open_model
-from assent.models.model_protocol import AuthFailed, Chunk, Model, ModelError, Request
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-__all__ = ("AuthFailed", "DeferredModel", "Model", "ModelError", "NoModel", "open_model")
+from assent.app.stored_keys import StoredKeys
+from assent.config import Settings
+from assent.models.model_choice import access_to, key_in_environment, open_model
+from assent.models.model_facts import context_window, known_window
+from assent.models.model_protocol import AuthFailed, BadRequest, Chunk, Model, ModelError, Request, Searching
+from assent.models.provider import FoundModel, Provider
+from assent.models.provider_registry import find_provider, full_name, provider_names, shortest_name, split_name
+from assent.parts import SearchAnswer
+
+if TYPE_CHECKING:
+    from assent.models.openai_chat.local_servers import LocalServer
+
+__all__ = ("AuthFailed", "DeferredModel", "Model", "ModelAccess", "ModelError", "NoModel", "full_name")
+
+FIRST = ("gemini", "anthropic", "openai")
+"""Of several providers with a key, these decide first."""
+INSPECT_WITHIN = 10.0
+"""Seconds. It happens in the background."""
 
 
 class NoModel:
-    """For a session that is opened only to carry out one command."""
+    """For a session opened only to carry out one command."""
 
     name = ""
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        raise AssertionError("nothing is asked of a model here")
+        raise AssertionError("this session must not call a model")
         yield
 
     async def close(self) -> None:
         pass
+
+
+class ModelAccess:
+    def __init__(self, env: Mapping[str, str], settings: Settings) -> None:
+        self.env = env
+        self.settings = settings
+        self.keys = StoredKeys(env, settings)
+        self._found: dict[str, FoundModel] = {}
+        """What providers have told us about their models, by full name."""
+
+    def open(self, name: str) -> Model:
+        """Raises ModelError. May wait for a keyring or a command that provides the key."""
+        return open_model(name, self.env, self.settings.providers, self.keys.find)
+
+    async def problem(self, name: str) -> str:
+        """Why this model cannot be used from here; empty if it can, as far as that is known without asking it."""
+        try:
+            await (await asyncio.to_thread(self.open, name)).close()
+        except ModelError as error:
+            return str(error)
+        return ""
+
+    # --- which model ---
+
+    def configured(self) -> str:
+        """The model to use if nothing else is said: environment, settings, the first provider with a key."""
+        return self.env.get("ASSENT_MODEL", "").strip() or self.settings.model or self._of_first_key()
+
+    async def choose(self) -> str:
+        """The same, or else one on this machine. Raises AuthFailed with the ways forward if there is none."""
+        if name := self.configured():
+            return name
+        servers = await self.local_servers()
+        for server in servers:
+            able = sorted((model for model in server.models if model.tools is not False), key=lambda m: not m.tools)
+            if able:
+                return full_name(server.provider, able[0].name)
+        raise AuthFailed(self._nothing(servers))
+
+    def has_key(self, provider: Provider) -> bool:
+        """Whether there is one, without looking it up."""
+        return bool(key_in_environment(provider, self.env)) or self.keys.has(provider.name)
+
+    def providers(self) -> Sequence[str]:
+        """All names, those that decide first at the beginning: a person's own, then the well-known ones."""
+        own = self.settings.providers
+        return tuple(dict.fromkeys((*own, *FIRST, *provider_names(own))))
+
+    def find_provider(self, name: str) -> Provider:
+        """Raises ModelError."""
+        return find_provider(name, self.settings.providers)
+
+    def _of_first_key(self) -> str:
+        for name in self.providers():
+            provider = self.find_provider(name)
+            if provider.default_model and (self.has_key(provider) or self._needs_none(provider)):
+                return full_name(name, provider.default_model)
+        return ""
+
+    def _needs_none(self, provider: Provider) -> bool:
+        """A person's own provider, which they have configured without a key."""
+        return provider.name in self.settings.providers and provider.key_optional
+
+    def _nothing(self, servers: "Sequence[LocalServer]") -> str:
+        keyed = next((one for name in self.providers() if self.has_key(one := self.find_provider(name))), None)
+        if keyed is not None:
+            return (
+                f"There is a key for {keyed.title}, but no model is chosen. `assent models {keyed.name}` lists them;\n"
+                f'choose one with -m {keyed.name}:MODEL, or with model = "{keyed.name}:MODEL" in the settings.'
+            )
+        unable = "".join(f"\n{server.title} answers, but has no model that can call tools." for server in servers)
+        gguf = ", or name a model file: -m gguf:PATH" if "gguf" in provider_names() else ""
+        return (
+            f"There is no model to talk to: no key, and no model server on this machine.{unable}\n"
+            "Three ways forward:\n"
+            "  1. A key: run `assent login`, or set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY or another one\n"
+            "     (`assent models` lists them all).\n"
+            f"  2. A model on this machine: start Ollama, llama.cpp, LM Studio or vLLM{gguf}.\n"
+            "  3. No model at all: `assent tour` shows Assent at work."
+        )
+
+    # --- what is known about a model ---
+
+    def remember(self, provider: str, models: Sequence[FoundModel]) -> None:
+        self._found |= {full_name(provider, model.name): model for model in models}
+
+    def window(self, name: str) -> int:
+        """In tokens: what the settings say, what is listed, what the provider has said, or a careful guess."""
+        own = self.settings.providers
+        found = self._found.get(shortest_name(name))
+        told = found.window if found is not None else None
+        return self.settings.context_window or known_window(name, own) or told or context_window(name, own)
+
+    async def local_servers(self, only: str = "") -> "Sequence[LocalServer]":
+        """Those that answer; with `only`, at most the one of this provider."""
+        from assent.models.openai_chat.local_servers import find_local_servers
+
+        servers = [one for one in await find_local_servers(self.env) if only in ("", one.provider)]
+        for server in servers:
+            self.remember(server.provider, server.models)
+        return servers
+
+    async def inspect(self, name: str) -> str:
+        """What a person should know about this model; empty if there is nothing. Asks its provider if need be."""
+        try:
+            provider = self.find_provider(split_name(name, self.settings.providers)[0])
+            async with asyncio.timeout(INSPECT_WITHIN):
+                warning = await self._look(provider)
+        except (ModelError, TimeoutError):
+            return ""  # whatever is wrong, the first request tells it better
+        found = self._found.get(shortest_name(name))
+        if found is not None and found.tools is False:
+            return f"{name} cannot call tools: it can answer, but neither read files nor run commands. Choose another."
+        return warning
+
+    async def _look(self, provider: Provider) -> str:
+        if provider.list_models is None or provider.models:
+            return ""  # a provider with a list of its own has models that call tools, and a good guess for windows
+        if provider.is_local:
+            return "".join(server.warning for server in await self.local_servers(provider.name))
+        access = await asyncio.to_thread(access_to, provider, self.env, self.keys.find)
+        self.remember(provider.name, await provider.list_models(access))
+        return ""
+
+
+class DeferredModel:
+    """A model that is opened with its first request, so that people can look around without a key.
+
+    Without a name, the model is chosen then: somebody may have started a server meanwhile.
+    """
+
+    def __init__(self, name: str, access: ModelAccess) -> None:
+        self._name = name
+        self._access = access
+        self._model: Model | None = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        return self._model.stream(request) if self._model is not None else self._first(request)
+
+    async def _first(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        model = await self._opened()
+        async for chunk in model.stream(request):
+            yield chunk
+
+    async def search(self, query: str) -> SearchAnswer:
+        model = await self._opened()
+        if not isinstance(model, Searching):
+            raise BadRequest(f"{self.name} cannot search the web")
+        return await model.search(query)
+
+    async def _opened(self) -> Model:
+        if self._model is None:
+            self._name = self._name or await self._access.choose()
+            self._model = await asyncio.to_thread(self._access.open, self._name)
+        return self._model
+
+    async def close(self) -> None:
+        if self._model is not None:
+            await self._model.close()

@@ -1,4 +1,4 @@
-"""web_search, when the model's provider can search."""
+"""The web_search tool, if the model's provider can search."""
 
 from typing import NoReturn
 
@@ -9,7 +9,7 @@ from assent.tools.web_search import WebSearchTool
 
 
 def search_tools(model: Model | None) -> list[AnyTool]:
-    """Without a model the tool is there to be judged, and does not work."""
+    """Without a model, the tool can be judged but does not work."""
     if model is None:
         return [WebSearchTool(_no_search)]
     return [WebSearchTool(_search_of(model))] if isinstance(model, Searching) else []
@@ -26,4 +26,4 @@ def _search_of(model: Searching):
 
 
 async def _no_search(query: str) -> NoReturn:
-    raise ToolFailed("web_search_failed", "There is no model here that can search.")
+    raise ToolFailed("web_search_failed", "There is no model to search with.")

@@ -1,4 +1,4 @@
-"""What the words of a model and the end of a turn mean for a person."""
+"""What a model's words and the end of a turn mean for a person."""
 
 from assent.agent.ending import turn_ending
 

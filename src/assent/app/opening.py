@@ -10,6 +10,7 @@
 No other module knows what runs a session.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
@@ -18,13 +19,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.app.identity import me
+from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.approval import Mode
 from assent.commands import Command
 from assent.config import Settings
 from assent.events import Envelope
-from assent.models.model_choice import open_model
 from assent.models.model_protocol import Model
+from assent.parts import Effort
 from assent.policy.rules import Rule
 from assent.session.hub import Subscription
 from assent.session.log import LogError, SessionInfo, SessionLog
@@ -46,36 +48,40 @@ class NewSession(Struct, frozen=True):
 
     folder: str
     mode: Mode | None = None
-    """None: that of the settings."""
+    """None: the mode from the settings."""
     model: str = ""
-    """What the log says of its model; empty: that of the settings."""
+    """The model to record in the log; empty: the one from the settings."""
+    effort: Effort | None = None
+    """None: the effort from the settings."""
 
 
 class SessionSetup(Struct, frozen=True, kw_only=True):
-    """How a front end wants its sessions run."""
+    """How a front end wants its sessions to run."""
 
     env: Mapping[str, str]
     settings: Settings
     client: str
-    """Who opens the session, as the log has it."""
+    """Who opens the session, as recorded in the log."""
     rules: tuple[Rule, ...] = ()
-    """Besides those of the rule files."""
+    """In addition to those of the rule files."""
     attended: bool = True
-    """False: nobody can be asked, so what would ask is refused."""
+    """False: nobody can be asked, so whatever needs approval is refused."""
     only: str = ""
-    """Carry out the command with this key and nothing else; no server is started for it."""
+    """Carry out only the command with this key; no server is started for it."""
     open_model: Callable[[str], Model] | None = None
-    """Makes the model from its name; None: as the settings and the environment say."""
+    """Creates the model from its name; None: as the settings and the environment say."""
+    models: ModelAccess | None = None
+    """Shared by the sessions of one front end, so that keys are looked up once."""
     prepare: Prepare | None = None
     """Called when the environment has started, before the session is taken over."""
     listener: Callable[[Envelope], None] | None = None
-    """Hears every event from the opening on, at once."""
+    """Receives every event as it happens, from the opening on."""
     give_way: Callable[[], Awaitable[None]] | None = None
-    """Waits as long as something more urgent goes on; asked before a call runs."""
+    """Waits while something more urgent is going on; awaited before a call runs."""
 
 
 class LocalClient:
-    """A session that runs in this process, with the model and the environment that are closed with it."""
+    """A session that runs in this process, with its model and environment, which are closed with it."""
 
     def __init__(
         self,
@@ -85,7 +91,7 @@ class LocalClient:
         past: Sequence[Envelope] = (),
         environment: SessionEnvironment | None = None,
     ) -> None:
-        """`past`: the first events, when they were read already; they are kept until they were shown."""
+        """`past`: the first events, if they have been read already; they are kept until `history` returns them."""
         self.me = me
         self.runner = runner
         self._model = model
@@ -111,12 +117,12 @@ class LocalClient:
         return history
 
     def on_link(self, changed: Callable[[bool], None]) -> None:
-        """It is always there: it is us."""
+        """Never calls it: a session in this process is always connected."""
 
     async def events(self) -> AsyncIterator[Envelope]:
         self._events = self._events or self.runner.subscribe()
         async for envelope in self._events:
-            if not 0 < envelope.seq <= self._known:  # recorded while the history was read: it is in both
+            if not 0 < envelope.seq <= self._known:  # recorded while the history was read, so it is in both
                 yield envelope
         if self.runner.failure is not None:
             raise self.runner.failure
@@ -152,17 +158,19 @@ async def open_session(
     model: str | None = None,
     keep_history: bool = False,
 ) -> LocalClient:
-    """Takes the session over, or raises SessionBusy, ModelError, BadRule or BadSettings; then nothing is left open.
+    """Takes over the session. Raises SessionBusy, ModelError, BadRule or BadSettings, and then leaves nothing open.
 
     `model` is a name to use instead of the session's own. `keep_history` keeps the events that are read here for
-    `history`, which is then not read again.
+    `history`, so that they are not read twice.
     """
-    name = model or session.model or setup.settings.model
-    opened = setup.open_model(name) if setup.open_model is not None else open_model(name, setup.env)
+    access = setup.models or ModelAccess(setup.env, setup.settings)
+    name = model or session.model or (access.configured() if setup.open_model is not None else await access.choose())
+    make = setup.open_model or access.open
+    opened = await asyncio.to_thread(make, name)  # a key may come from a keyring
     try:
         found = await _created(log, session, name, setup.settings) if isinstance(session, NewSession) else session.id
         try:
-            return await _in_environment(log, found, session.folder, opened, setup, keep_history=keep_history)
+            return await _in_environment(log, found, session.folder, opened, setup, access, keep_history=keep_history)
         except Exception:
             if isinstance(session, NewSession):
                 await _forget(log, found)
@@ -173,25 +181,33 @@ async def open_session(
 
 
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
-    return await create_session(log, session.folder, model, session.mode or settings.approval_mode, settings.gate)
+    mode, effort = session.mode or settings.approval_mode, session.effort or settings.effort
+    return await create_session(log, session.folder, model, mode, settings.gate, effort=effort)
 
 
 async def _forget(log: SessionLog, session: str) -> None:
-    """One that could not be opened after it was created is nobody's."""
+    """A session that could not be opened after it was created is of no use to anybody."""
     with suppress(LogError):
         await log.delete(session, seen=1)
 
 
 async def _in_environment(
-    log: SessionLog, session: str, folder: str, model: Model, setup: SessionSetup, *, keep_history: bool
+    log: SessionLog,
+    session: str,
+    folder: str,
+    model: Model,
+    setup: SessionSetup,
+    access: ModelAccess,
+    *,
+    keep_history: bool,
 ) -> LocalClient:
-    environment = open_environment(setup.env, folder, setup.settings, session, model)
+    environment = open_environment(setup.env, folder, setup.settings, session, model, access)
     if not setup.only:
         environment.start()
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
-        options = _options(environment, setup, model.name)
+        options = _options(environment, setup)
         past: Sequence[Envelope] = await log.read(session) if keep_history else ()
         runner = await Runner.open(log, session, model, environment.registry, options, past)
     except BaseException:
@@ -200,9 +216,9 @@ async def _in_environment(
     return LocalClient(runner, me(), model, past, environment)
 
 
-def _options(environment: SessionEnvironment, setup: SessionSetup, model: str) -> RunOptions:
+def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions:
     return replace(
-        environment.options(setup.settings, model, setup.client, setup.rules),
+        environment.options(setup.settings, setup.client, setup.rules),
         attended=setup.attended,
         only=setup.only,
         listener=setup.listener,

@@ -1,4 +1,4 @@
-"""Where whole outputs of a session are kept that were too long for the model, and a copy of a session with them."""
+"""Keeps the full outputs of a session that were too long for the model, and forks a session together with them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ def output_folder(env: Mapping[str, str], session: str) -> PrivateFolder:
 
 
 def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int, limit: int) -> "Piece | None":
-    """A part of the whole output of a call, by bytes; None when it was not kept."""
+    """A byte range of the full output of a call; None if it was not kept."""
     from assent.tools.support.whole_output import output_name
 
     return output_folder(env, session).piece(output_name(call_id), offset, limit)
@@ -26,8 +26,8 @@ def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int
 async def fork_with_outputs(
     env: Mapping[str, str], log: "SessionLog", session: str, stamp: "Stamp | None" = None
 ) -> str:
-    """The copy finds the outputs of its calls in a folder of its own, also when the first session is deleted. What
-    runs there in this moment, or runs later under the same id, is none of the copy's."""
+    """The copy has the outputs of its calls in a folder of its own, so they outlive the original session. Calls that
+    are running in the original, or run there later under the same id, are not the copy's."""
     from assent.events import CallFinished
     from assent.session.fork import fork_session
     from assent.tools.support.whole_output import output_name

@@ -1,8 +1,8 @@
-"""What the calls of a session would get with today's rules, for `assent policy replay`.
+"""What today's rules would decide for the calls of a session, for `assent policy replay`.
 
-Each call is judged as of its own moment: with the mode, the grants and the count of their uses that the log has for it.
-What an edit was is taken from the log, too: it cannot be computed again from a file that has changed since. Rules that
-were given on the command line are not in the log, so they do not count here.
+Each call is judged as of its own time: with the mode, the grants and their use counts that the log has for it. An edit
+is taken from the log, too: it cannot be computed again from a file that has changed since. Rules given on the command
+line are not in the log, so they do not count here.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ from assent.tools.tool import AnyTool, InvalidParams, Invocation, ToolFailed
 
 
 class Moment(Struct, frozen=True):
-    """What held when a call was decided."""
+    """What applied when a call was decided."""
 
     ts: float
     mode: Mode
@@ -64,9 +64,9 @@ class Replay:
         label = one_line(f"{request.tool} {call_about(request)}")
         tool = self._registry.get(request.tool)
         if tool is None:
-            return f"  {then:<7} → (there is no such tool here)  {label}"
+            return f"  {then:<7} → (no such tool here)  {label}"
         if moment is None or not then:
-            return f"  {then:<7} → (it never came to a decision)  {label}"
+            return f"  {then:<7} → (was never decided)  {label}"
         try:
             verdict = await self._judge(call, tool, moment)
         except (InvalidParams, ToolFailed) as error:
@@ -105,7 +105,7 @@ class Replay:
 
 
 def _moments(session: str, envelopes: list[Envelope]) -> dict[str, Moment]:
-    """For each call what held when it was last asked about, or decided without a question."""
+    """For each call, what applied when it was last asked about, or decided without asking."""
     state, found = SessionState(session), dict[str, Moment]()
     for envelope in envelopes:
         call_id, final = _judged(envelope.event)
@@ -128,7 +128,7 @@ def _judged(event: Event) -> tuple[str, bool]:
 
 
 def _then(call: ToolCall) -> str:
-    """What the call got: `allow` by itself, `ask`, `deny`; empty when it never came to that."""
+    """What was decided: `allow` without asking, `ask`, or `deny`; empty if nothing was."""
     match call:
         case Scheduled() | Executing() | Success() | Failed() | Cancelled() if call.decision is not None:
             return "ask" if call.decision.source == "person" else "allow"

@@ -1,4 +1,4 @@
-"""What `assent policy` shows: rules and grants, why something is allowed, and what older calls would get today."""
+"""What `assent policy` shows: rules and grants, why something is allowed, and what earlier calls would get today."""
 
 import argparse
 import os
@@ -34,7 +34,7 @@ from assent.tools.tool import InvalidParams, ToolFailed
 from assent.tools.undo import hand_over
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
-"""What a call that is to be explained may be refused with."""
+"""Raised for a call that is invalid, so it cannot be explained."""
 
 
 async def run_policy(args: argparse.Namespace) -> int:
@@ -60,14 +60,14 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
 
 
 class Place(Struct, frozen=True):
-    """Where something is judged: a folder with its tools, and the policy there, alone or as a session has it."""
+    """Where something is judged: a folder with its tools and its policy, or those of a session."""
 
     environment: SessionEnvironment
     policy: Policy
 
 
 async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
-    """That of the session which was named, with its mode and its grants; otherwise this folder."""
+    """The folder of the given session, with its mode and its grants; otherwise this folder."""
     here = os.path.realpath(os.getcwd())
     if args.session is None:
         return _place_of(here, args.mode or "default", None)
@@ -77,7 +77,7 @@ async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
 
 
 def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
-    """Without its servers: nothing is started to explain a rule."""
+    """Without its servers: nothing is started just to explain a rule."""
     environment = open_environment(os.environ, folder, load_settings(os.environ))
     rules = environment.rules()
     grants = state.grants.values() if state is not None else ()
@@ -93,9 +93,11 @@ def _listed(place: Place) -> Iterator[str]:
     folder = place.environment.folder
     trust = trust_store(os.environ).rules(Path(folder))
     if trust.state in ("untrusted", "changed"):
-        yield one_line(f"! the configuration of {folder} is {trust.state}: its rules only tighten; see `assent trust`")
+        yield one_line(
+            f"! the configuration of {folder} is {trust.state}: its rules can only restrict; see `assent trust`"
+        )
     if not policy.rules:
-        yield "No rules of your own. Commands that only read inside the folder run; changes and other commands ask."
+        yield "No rules of your own. Commands that only read in the folder run; anything else needs approval."
     for rule in policy.rules:
         yield one_line(f"{rule.describe()}{f'  # {rule.note}' if rule.note else ''}")
     for grant in policy.grants.values():

@@ -1,4 +1,4 @@
-"""What is chosen in the UI and kept for the next time: a small file of its own. The hand-written settings stay as
+"""Choices made in the UI and kept for the next time, in a small file of their own. The hand-written settings stay as
 they are.
 """
 
@@ -12,11 +12,11 @@ from assent.config import settings_file
 from assent.files.private_folder import save_private
 from assent.files.regular_file import NotPlain, read_plain
 
-_HEADER = b"# Written by Assent: what was chosen with /theme and /editor. Your own settings are in settings.toml.\n"
+_HEADER = b"# Written by Assent: what you chose with /theme and /editor. Your own settings are in settings.toml.\n"
 
 
 class Preferences(Struct, frozen=True, omit_defaults=True):
-    """Unknown fields are kept out, not refused: an older Assent may read the file of a newer one."""
+    """Unknown fields are ignored: an older Assent may read the file of a newer one."""
 
     theme: str = ""
     editor: str = ""
@@ -24,19 +24,19 @@ class Preferences(Struct, frozen=True, omit_defaults=True):
 
 
 class PreferenceFile:
-    """Read once; a file that cannot be used counts as empty, because nothing here is worth stopping for."""
+    """Read once; an unusable file counts as empty, because nothing in it is worth failing for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.chosen = _load(path)
 
     def keep(self, chosen: Preferences) -> str:
-        """Gives the problem, empty when it was kept."""
+        """Returns the problem, empty if there was none."""
         self.chosen = chosen
         try:
             save_private(self.path, _HEADER + _toml(chosen))
         except OSError as error:
-            return f"It holds for now, but could not be kept in {self.path}: {error.strerror}."
+            return f"This applies for now, but could not be saved in {self.path}: {error.strerror}."
         return ""
 
 
@@ -45,7 +45,7 @@ def preference_file(env: Mapping[str, str]) -> PreferenceFile:
 
 
 def _toml(chosen: Preferences) -> bytes:
-    """Names alone, and a JSON string is one of TOML, too."""
+    """The values are plain names, and a JSON string is also a TOML string."""
     fields = msgspec.to_builtins(chosen).items()
     return b"".join(name.encode() + b" = " + msgspec.json.encode(value) + b"\n" for name, value in fields)
 

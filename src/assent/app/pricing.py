@@ -13,7 +13,7 @@ def money(dollars: float | None) -> str:
 
 
 def cost_words(spent: Spending) -> str:
-    """In a few letters, for lists; empty where nothing was used."""
+    """In a few characters, for lists; empty if nothing was used."""
     if spent.unpriced:
         return f"{money(spent.dollars)}+?" if spent.dollars else "?"
     return money(spent.dollars) if spent.dollars else ""

@@ -1,4 +1,4 @@
-"""Files and folders of our own that nobody else may read."""
+"""Our own files and folders, which nobody else may read."""
 
 from assent.files.locks import take_lock
 from assent.files.private_folder import make_private, save_private

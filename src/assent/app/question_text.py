@@ -1,4 +1,4 @@
-"""A waiting approval as plain lines: exactly what would happen, made safe, with the answers that are offered.
+"""A waiting approval as plain lines: exactly what would happen, made safe, with the possible answers.
 
 For places that print lines (the headless terminal, `assent sessions show`); it asks nobody.
 """
@@ -34,7 +34,7 @@ KEYS: dict[str, Outcome] = {
 
 
 def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
-    """What is asked, and why."""
+    """What needs approval, and why."""
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
     for warning in hidden_characters(call.approval.details):
@@ -43,7 +43,7 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
 
 
 def option_lines(approval: Approval) -> Iterator[str]:
-    """The keys that are offered, with what they mean here."""
+    """The keys offered, with what they mean here."""
     for key, outcome in offered_keys(approval).items():
         yield f"{key}  {_meaning(outcome, approval)}"
         if outcome == "proceed_always":
@@ -58,19 +58,19 @@ def offered_keys(approval: Approval) -> dict[str, Outcome]:
 def _meaning(outcome: Outcome, approval: Approval) -> str:
     match outcome:
         case "proceed_once" if isinstance(approval.details, AskDetails):
-            return "answer: y TEXT, or y and the number of an option; with several questions, `;` between the answers"
+            return "answer: y TEXT, or y and the number of an option; separate several answers with `;`"
         case "proceed_once":
             return "yes, once"
         case "proceed_always":
             return f"always: {one_line(approval.scopes[0].reach)}"
         case "proceed_always_server":
-            return "always, every tool of this server"
+            return "always, for every tool of this server"
         case "proceed_always_tool":
-            return "always, this tool"
+            return "always, for this tool"
         case "modify_with_editor":
             return "edit first"
         case "cancel":
-            return "no; a reason may follow: n use the other branch"
+            return "no, with or without a reason: n use the other branch"
 
 
 def question_title(details: Details) -> str:
@@ -82,7 +82,7 @@ def question_title(details: Details) -> str:
         case ExecDetails(risk=risk):
             return f"Run a command (risk: {risk})"
         case InfoDetails(urls=()):
-            return "Ask the outside world"
+            return "Access data"
         case InfoDetails():
             return "Fetch from the web"
         case McpDetails(tool=tool, command=command) if command:
@@ -119,7 +119,7 @@ def _body(details: Details, style: Style) -> Iterator[str]:
 
 
 def _url_lines(url: str) -> list[str]:
-    """The whole address and, where that differs, what it says in plain letters."""
+    """The whole URL and, where it differs, its decoded form."""
     from assent.web.urls import preview
 
     return preview(url).shown.splitlines()
@@ -133,7 +133,7 @@ def _asked(question: Question, style: Style) -> Iterator[str]:
 
 
 def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
-    """What somebody typed as answers: `;` between them, numbers stand for options. None when they are too few."""
+    """The typed answers: separated by `;`, with numbers for options. None if there are too few."""
     pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]
     if len(pieces) != len(questions) or not all(pieces):
         return None
@@ -172,6 +172,6 @@ def exact_text(details: Details) -> str:
 
 
 def hidden_characters(details: Details) -> tuple[str, ...]:
-    """What a person might overlook: characters that cannot be seen, and what is odd about an address."""
+    """What a person might overlook: invisible characters, and anything odd about a URL."""
     warnings = details.warnings if isinstance(details, InfoDetails) else ()
     return (*warnings, *make_safe(exact_text(details), "prompt").suspicious)

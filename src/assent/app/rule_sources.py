@@ -1,5 +1,5 @@
-"""Collects the rules that hold in a folder: admin, user, workspace, command line. A folder that is not trusted may only
-tighten them.
+"""Collects the rules that apply in a folder: admin, user, workspace, command line. An untrusted folder can only make
+them stricter.
 """
 
 import os
@@ -35,7 +35,7 @@ def home_folder(env: Mapping[str, str]) -> str:
 def collect_rules(
     env: Mapping[str, str], folder: str, known_tools: Iterable[str], given: Iterable[Rule] = ()
 ) -> tuple[Rule, ...]:
-    """Raises BadRule for a file that cannot be used as it is."""
+    """Raises BadRule for an invalid file."""
     workspace, own = workspace_policy_file(folder), policy_file(env)
     known, given = tuple(known_tools), tuple(given)
     written = any(os.path.lexists(path) for path in (ADMIN_FILE, own, workspace))
@@ -59,7 +59,7 @@ def collect_rules(
 
 
 def _optional_tools() -> tuple[str, ...]:
-    """Tools that only some models or servers bring; a rule may name them anywhere."""
+    """Tools that only some models or servers provide; a rule may name them anywhere."""
     from assent.mcp.resource_tools import ListResourcesTool, ReadResourceTool
     from assent.tools.web_search import WebSearchTool
 

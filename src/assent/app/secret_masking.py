@@ -1,21 +1,26 @@
-"""Which exact secrets there are to mask: of our own environment, the model's key among them, and of MCP servers."""
+"""Which exact secrets to mask: those of our own environment, the keys of models, and those of MCP servers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
+from assent.app.stored_keys import StoredKeys
 from assent.config import Settings
 from assent.mcp_config import McpServer
 from assent.secrets.mask import Masker, Unmasked
 
 
-def result_masker(env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer]) -> Masker:
-    """For what comes out of tools. It looks at the environment when there is something to mask."""
-    return export_masker(env, settings, servers) if settings.mask_secrets else Unmasked()
+def result_masker(
+    env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer], keys: StoredKeys | None = None
+) -> Masker:
+    """For the results of tools. It reads the environment only when there is something to mask."""
+    return export_masker(env, settings, servers, keys) if settings.mask_secrets else Unmasked()
 
 
-def export_masker(env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer] = ()) -> Masker:
+def export_masker(
+    env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer] = (), keys: StoredKeys | None = None
+) -> Masker:
     """For what leaves the machine, whatever the settings say about results."""
-    return Masker(lambda: _known(env, settings, servers))
+    return Masker(lambda: _known(env, settings, servers) | (keys or StoredKeys(env, settings)).known())
 
 
 def _known(env: Mapping[str, str], settings: Settings, servers: Iterable[McpServer]) -> dict[str, str]:
@@ -32,7 +37,7 @@ _LOGINS = ("Authorization", "Cookie")
 
 
 def _given(server: McpServer) -> Iterator[tuple[str, str]]:
-    """What stands in the entry itself; `$NAME` is of the environment."""
+    """What is in the entry itself; `$NAME` comes from the environment."""
     yield from server.entry.env.items()
     for name, value in server.entry.headers.items():
         yield name.title(), value.rpartition(" ")[2]

@@ -1,6 +1,6 @@
 """Adds and removes `[mcp.servers.NAME]` in the text of a settings file, leaving every other line as it is.
 
-The result is read again before anybody writes it: a change that does more than it should is refused.
+The result is parsed again before it is written: a change that does more than it should is refused.
 """
 
 import json
@@ -14,9 +14,9 @@ _HEADER = re.compile(r"^[ \t]*\[{1,2}([^\]\n]*)\]{1,2}[ \t]*(?:#.*)?$", re.MULTI
 
 
 def with_server(text: str, path: Path, name: str, entry: JsonObject) -> str:
-    """Raises BadSettings when there is such a server, or the entry cannot be used."""
+    """Raises BadSettings if the server exists already, or the entry is invalid."""
     if name in parse_settings(text.encode(), path).mcp.servers:
-        raise BadSettings(f"{path}: there is a server {name} already; remove it first")
+        raise BadSettings(f"{path}: there is already a server {name}; remove it first")
     lines = [f"[mcp.servers.{name}]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
     before = f"{text.rstrip()}\n\n" if text.strip() else ""
     changed = before + "\n".join(lines) + "\n"
@@ -25,7 +25,7 @@ def with_server(text: str, path: Path, name: str, entry: JsonObject) -> str:
 
 
 def without_server(text: str, path: Path, name: str) -> str:
-    """Raises BadSettings when there is none, or it is written in a way that only its author can take back."""
+    """Raises BadSettings if there is no such server, or if it is written in a form that has to be edited by hand."""
     if name not in parse_settings(text.encode(), path).mcp.servers:
         raise BadSettings(f"{path}: there is no server {name}")
     headers = list(_HEADER.finditer(text))
@@ -43,7 +43,7 @@ def _check(before: str, after: str, path: Path, change: dict[str, JsonObject | N
     old, new = _tables(before, path), _tables(after, path)
     wanted = {name: table for name, table in (old.mcp.servers | change).items() if table is not None}
     if new.mcp.servers != wanted or _rest(old) != _rest(new):
-        raise BadSettings(f"{path}: this file is written in a way that cannot be changed here; edit it by hand")
+        raise BadSettings(f"{path}: this file cannot be changed automatically; edit it by hand")
 
 
 def _tables(text: str, path: Path) -> Settings:
@@ -55,7 +55,7 @@ def _rest(settings: Settings) -> list[object]:
 
 
 def _value(value: object) -> str:
-    """TOML for the few shapes that an entry has; its strings are JSON's."""
+    """TOML for the few shapes an entry has; its strings are written like JSON's."""
     match value:
         case dict():
             return "{ " + ", ".join(f"{_value(k)} = {_value(v)}" for k, v in value.items()) + " }"  # pyright: ignore

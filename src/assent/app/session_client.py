@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from assent.commands import Command
 from assent.events import Envelope
 
-if TYPE_CHECKING:  # whoever only shows a session must not import what runs one
+if TYPE_CHECKING:  # a module that only shows a session must not import what runs one
     from assent.session.state import SessionState
 
 
@@ -21,7 +21,7 @@ class SessionClient(Protocol):
 
     @property
     def state(self) -> "SessionState":
-        """The fold of all that happened, at least up to the event that was last read."""
+        """The fold of everything so far, at least up to the last event read."""
         ...
 
     async def history(self) -> list[Envelope]:
@@ -29,15 +29,15 @@ class SessionClient(Protocol):
         ...
 
     def on_link(self, changed: Callable[[bool], None]) -> None:
-        """While `events` are read, calls it when whoever runs the session is away (False) and when it is back."""
+        """While `events` are read, calls it when the session becomes unreachable (False) and when it is back (True)."""
         ...
 
     def events(self) -> AsyncIterator[Envelope]:
-        """All events after those of `history`; ends when the session is closed. Raises why it cannot go on."""
+        """All events after those of `history`; ends when the session is closed. Raises the reason for a failure."""
         ...
 
     async def send(self, command: Command, key: str | None = None) -> str:
-        """Durable when this returns; the outcome comes as `command.taken` with this key."""
+        """The command is durable when this returns; its outcome comes as `command.taken` with this key."""
         ...
 
     async def close(self) -> None: ...

@@ -1,11 +1,11 @@
-"""Opens the tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, their rules.
+"""The tools of a folder, the same for every front end: built-ins, MCP servers, the project's own, and their rules.
 
     async with open_environment(env, folder, settings, session, model) as environment:
-        options = environment.options(settings, model.name, "terminal")
+        options = environment.options(settings, "terminal")
         runner = await Runner.open(log, session, model, environment.registry, options)
 
-The servers start in the background when it is entered and are gone when it is left. What could not be used, and why,
-is in `problems`.
+The servers start in the background when it is entered and are stopped when it is left. `problems` lists what could
+not be used, and why.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from assent.app.context_loading import load_context, memory_file
+from assent.app.model_access import ModelAccess
 from assent.app.model_search import search_tools
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import collect_rules, trust_store
@@ -35,8 +36,7 @@ from assent.files.private_folder import PrivateFolder
 from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
-from assent.models.model_choice import open_model
-from assent.models.model_facts import Prices, context_window
+from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
@@ -45,14 +45,17 @@ from assent.session.run_options import RunOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 
-if TYPE_CHECKING:  # imported when there is a server
+if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
     from assent.mcp.pins import PinStore
     from assent.mcp.project_tools import ProjectTools
     from assent.mcp.server_supervisor import Status
 
-PATIENCE = 2.0
-"""So many seconds nobody is told that we wait."""
+NOTICE_AFTER = 2.0
+"""Seconds before anybody is told that we are waiting."""
+
+SUMMARY_ROOM = 1.5
+"""Times the estimated size of a request: the estimate is rough, and the summary needs room, too."""
 
 
 class SessionEnvironment:
@@ -64,14 +67,18 @@ class SessionEnvironment:
         servers: Iterable[McpServer],
         session: str = "",
         model: Model | None = None,
+        access: ModelAccess | None = None,
     ) -> None:
-        """Without a model it is for judging only: the tools that need one are there, and do not work."""
+        """Without a model, it is for judging only: tools that need one exist but do not work."""
         self.servers = tuple(servers)
         self.problems: list[str] = []
         data = data_folder(env)
         outputs, contents = output_folder(env, session), PrivateFolder(str(data / "contents"))
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
-        self.masker = result_masker(env, settings, self.servers)
+        self._access = access or ModelAccess(env, settings)
+        self._small: Model | None = None
+        """The model for summaries, once it was needed."""
+        self.masker = result_masker(env, settings, self.servers, self._access.keys)
         tools = builtin_tools(
             self.workspace,
             limits=settings.commands,
@@ -84,38 +91,52 @@ class SessionEnvironment:
         self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
-        """Of the folder, which is trusted."""
+        """Those that apply here; None unless the folder is trusted."""
         self.project: ProjectTools | None = None
         self._env = env
         self._folder = folder
         self._outputs = outputs
 
+    def key_warnings(self) -> Iterator[str]:
+        """What is wrong with how the keys of models are kept."""
+        return self._access.keys.warnings()
+
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
-        """All rules that hold here, those for trusted servers included. Raises BadRule."""
+        """All rules that apply here, including those for trusted servers. Raises BadRule."""
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
 
-    def options(self, settings: Settings, model: str, client: str, given: Iterable[Rule] = ()) -> RunOptions:
-        """How a session is run here, with somebody to ask. `model` is its name."""
-        fallback = settings.fallback_model
-        window = settings.context_window or context_window(model)
+    def options(self, settings: Settings, client: str, given: Iterable[Rule] = ()) -> RunOptions:
+        """How a session runs here, with somebody to ask."""
+        fallback, access, share = settings.fallback_model, self._access, settings.compression_threshold
         return RunOptions(
             rules=self.rules(given),
             max_turns=settings.max_turns,
             approval_ttl=settings.approval_ttl,
             client=client,
-            fallback=None if fallback is None else lambda: open_model(fallback, self._env),
-            open_model=lambda name: open_model(name, self._env),
+            fallback=None if fallback is None else lambda: access.open(fallback),
+            open_model=access.open,
+            small_model=self._small_model,
+            inspect_model=access.inspect,
+            compress_above=lambda name: int(share * access.window(name)),
+            max_tokens=settings.max_tokens,
             limits=settings.limits,
             cost=Prices(settings.prices).cost,
-            compress_above=int(settings.compression_threshold * window),
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             masker=self.masker,
             load_mentions=self._load_mentions,
         )
 
+    def _small_model(self, tokens: int) -> Model | None:
+        """The one that writes summaries, if it has room for so many tokens. Raises ModelError."""
+        name = self._access.settings.small_model
+        if name is None or tokens * SUMMARY_ROOM > self._access.window(name):
+            return None
+        self._small = self._small or self._access.open(name)
+        return self._small
+
     def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
-        if "@" not in text:  # most prompts need none of the code for it
+        if "@" not in text:  # most prompts do not need that module
             return None
         from assent.app.mention_loading import load_mentions
 
@@ -126,7 +147,7 @@ class SessionEnvironment:
         return self._folder
 
     def start(self) -> None:
-        """Returns at once; the tools of a server are there when it is ready."""
+        """Returns at once; a server's tools appear when it is ready."""
         if not self.servers and self.commands is None:
             return
         from assent.mcp.pins import PinStore
@@ -154,10 +175,10 @@ class SessionEnvironment:
         self.project.start()
 
     async def close(self) -> None:
-        await asyncio.gather(*(each.close() for each in (self.project, self.mcp) if each is not None))
+        await asyncio.gather(*(each.close() for each in (self.project, self.mcp, self._small) if each is not None))
 
     async def restart(self, server: str) -> None:
-        """Connects to a server anew, or runs the project's discovery again."""
+        """Reconnects to a server, or runs the project's discovery again."""
         if self.project is not None and server == self.project.name:
             await self.project.close()
             self.project.start()
@@ -165,19 +186,19 @@ class SessionEnvironment:
             await self.mcp.reconnect(server)
 
     def listen(self, listener: "Callable[[Status], None]") -> None:
-        """Told of every change of any of them; it must not wait."""
+        """`listener` is called at every change of any of them; it must not block."""
         for each in (self.project, self.mcp):
             if each is not None:
                 each.listen(listener)
 
     def accept(self, server: str) -> list[str]:
-        """Takes the tools of a server, or of the project, as they are now; names those that were news."""
+        """Accepts the tools of a server, or of the project, as they are now; returns the new or changed ones."""
         if self.project is not None and server == self.project.name:
             return self.project.accept_all()
         return self.mcp.accept(server) if self.mcp is not None else []
 
     def statuses(self) -> "list[Status]":
-        """Of the project's own tools, and of all servers."""
+        """The status of the project's own tools and of all servers."""
         own = [self.project.status] if self.project is not None else []
         return [*own, *(self.mcp.status() if self.mcp is not None else ())]
 
@@ -194,19 +215,19 @@ class SessionEnvironment:
 
     def _awaited(self) -> str:
         if self.project is not None and self.project.status.state == "connecting":
-            return "Waiting for the command that tells the project's tools"
+            return "Waiting for the command that lists the project's tools"
         slow = [status.server for status in self.statuses() if status.state == "connecting"]
         return f"Waiting for the MCP servers: {', '.join(slow)}"
 
     async def ready(self, tell: Callable[[str], None]) -> None:
-        """For those who cannot add tools later: waits for the servers, each as long as it may take to start."""
+        """For front ends that cannot add tools later: waits until each server is ready, or its start has timed out."""
         for problem in self.problems:
             tell(problem)
         if self.mcp is None and self.project is None:
             return
         waiting = asyncio.ensure_future(self.settled())
         try:
-            await asyncio.wait([waiting], timeout=PATIENCE)
+            await asyncio.wait([waiting], timeout=NOTICE_AFTER)
             if not waiting.done():
                 tell(self._awaited())
             for status in await waiting:
@@ -219,9 +240,9 @@ class SessionEnvironment:
 def _problems(status: "Status", *, own: bool) -> Iterator[str]:
     whose = "the project's own tools" if own else f"the MCP server {status.server}"
     if status.state != "ready":
-        yield f"Going on without {whose}: {status.reason or status.state}"
+        yield f"Continuing without {whose}: {status.reason or status.state}"
     for refusal in status.refused:
-        yield f"Left out of {whose}: {refusal.tool}: {refusal.reason}"
+        yield f"Left out {refusal.tool} of {whose}: {refusal.reason}"
 
 
 def _trusting(server: McpServer) -> Rule:
@@ -229,9 +250,14 @@ def _trusting(server: McpServer) -> Rule:
 
 
 def open_environment(
-    env: Mapping[str, str], folder: str, settings: Settings, session: str = "", model: Model | None = None
+    env: Mapping[str, str],
+    folder: str,
+    settings: Settings,
+    session: str = "",
+    model: Model | None = None,
+    access: ModelAccess | None = None,
 ) -> SessionEnvironment:
-    """Starts nothing yet. Raises BadSettings for a file that cannot be used as it is."""
+    """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
     theirs, commands, problems = _of_folder(env, folder)
     mine = project_commands(settings.tools, settings_file(env))
@@ -241,11 +267,13 @@ def open_environment(
         problems += [] if commands else [f"{mine.place} is not used: the folder is not trusted; see `assent trust`"]
     taken = {server.name.lower() for server in own}
     problems += [
-        f"{server.place} is not used: you have a server of this name" for server in theirs if _in(server, taken)
+        f"{server.place} is not used: you already have a server with this name"
+        for server in theirs
+        if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model)
-    environment.problems += problems
+    environment = SessionEnvironment(env, folder, settings, servers, session, model, access)
+    environment.problems += [*problems, *environment.key_warnings()]
     environment.commands = commands
     return environment
 
@@ -255,18 +283,18 @@ def _in(server: McpServer, names: set[str]) -> bool:
 
 
 def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], ProjectCommands | None, list[str]]:
-    """What the folder brings: read only when it is trusted, and only as it was trusted."""
+    """What the folder configures: read only if it is trusted, and only as it was trusted."""
     name = f"{CONFIG_FOLDER}/settings.toml"
     path = Path(folder, name)
     if not os.path.lexists(path):
         return (), None, []
     trust = trust_store(env).look(Path(folder))
     if trust.state != "trusted":
-        return (), None, [f"{path} is not used: the folder is {trust.state}; look at it with `assent trust`"]
+        return (), None, [f"{path} is not used: the folder is {trust.state}; review it with `assent trust`"]
     try:
         text = read_plain(path)
     except (NotPlain, FileNotFoundError) as error:
         raise BadSettings(str(error)) from error
     if hashlib.sha256(text).hexdigest() != trust.files.get(name):
-        return (), None, [f"{path} is not used: it changed while it was read"]
+        return (), None, [f"{path} is not used: it changed while it was being read"]
     return (*parse_workspace_settings(text, path), [])

@@ -1,4 +1,4 @@
-"""Where sessions live, and what can go wrong there. `storage` opens it."""
+"""Where sessions are stored, and what can go wrong there. `storage` opens it."""
 
 from assent.session.log import (
     KeyReused,

@@ -1,4 +1,4 @@
-"""The fold of the events of a session: all that can be known of it."""
+"""The fold of a session's events: everything that is known about it."""
 
 from assent.session.state import SessionState, fold, fold_readable
 

@@ -1,6 +1,7 @@
-"""Short words that every front end uses: what a call is about, how long something took, how much there is of it.
+"""Short texts that every front end uses: what a call is about, how long something took, how much there is of it.
 
-Also `safe`, the way of all foreign text to a screen. Imported at every start: whatever is slow is imported later.
+Also `safe`, which all untrusted text goes through on its way to a screen. This module is imported at every start, so
+whatever is slow is imported later.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def safe(text: str, context: "Context" = "prompt") -> str:
-    """Foreign text as it may be shown; see `assent.screen` for the contexts."""
+    """Untrusted text, made safe to show; see `assent.screen` for the contexts."""
     from assent.screen import make_safe  # takes 7 ms
 
     return make_safe(text, context).text
@@ -27,7 +28,7 @@ def one_line(text: str) -> str:
 
 
 def call_about(request: "CallRequest") -> str:
-    """What a call is about: what its tool says, or else its first text. The words are the model's: make them safe."""
+    """What a call is about: its tool's summary, or else its first text argument. The model's words: make them safe."""
     return request.about or first_text(request)
 
 
@@ -36,7 +37,7 @@ def first_text(request: "CallRequest") -> str:
 
 
 def who(by: str, me: str = "") -> str:
-    """Whoever did something, as people call them: oneself is `you`. The record has exactly who and from where, as in
+    """Who did something, as people would say it: `you` for oneself. The log has exactly who and from where, as in
     `ann@pid42` or `ann@127.0.0.1`. A name may come from others, so make it safe."""
     if not by:
         return "somebody"
@@ -49,17 +50,17 @@ def editing(by: str, me: str = "") -> str:
 
 
 MODES: "dict[Mode, str]" = {
-    "default": "asks before every change and every command that is not known to be harmless",
-    "auto_edit": "edits files in the folder without asking; commands still ask",
-    "plan": "looks but changes nothing",
+    "default": "asks before every change, and every command not known to be harmless",
+    "auto_edit": "edits files in the folder without asking; still asks about commands",
+    "plan": "only reads, changes nothing",
     "yolo": "runs everything without asking",
 }
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 def attached_words(attached: "Sequence[Attached]") -> str:
-    """What comes along with a prompt and what was left out, in one safe line; empty when it names nothing."""
+    """What is included with a prompt and what was left out, in one safe line; empty if it mentions nothing."""
     along = [f"{safe(one.name, 'label')}{f' ({one.about})' if one.about else ''}" for one in attached if one.parts]
     left_out = [f"{safe(one.name, 'label')}: {safe(one.problem, 'label')}" for one in attached if one.problem]
     with_them = f"with {_some(along, ', ')}" if along else ""
@@ -68,12 +69,12 @@ def attached_words(attached: "Sequence[Attached]") -> str:
 
 
 def _some(names: list[str], between: str) -> str:
-    more = len(names) - _MOST_NAMED
-    return between.join([*names[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+    more = len(names) - _MAX_NAMED
+    return between.join([*names[:_MAX_NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def prompt_command(server: str, prompt: str) -> str:
-    """How a prompt of an MCP server is called as a slash command; whatever is odd in its name becomes `_`."""
+    """The slash command for a prompt of an MCP server; unusual characters become `_`."""
     import re
 
     return re.sub(r"[^\w.:-]+", "_", f"{server}:{prompt}", flags=re.ASCII)[:80]
@@ -84,19 +85,19 @@ def duration(milliseconds: float) -> str:
 
 
 def took(call: "CallFinished | Terminal") -> str:
-    """How long it ran; the time in which it waited for a person is not its own."""
+    """How long it ran, without the time it waited for a person."""
     return duration(call.duration_ms if call.ran_ms is None else call.ran_ms)
 
 
 def ended_badly(call: "CallFinished | Terminal") -> str:
-    """How the command of a call failed, where running it did not: the tool has done what it was asked to."""
+    """How the command of a call failed, even though the call itself succeeded."""
     from assent.parts import TerminalDisplay
 
     return safe(call.display.ended, "label") if isinstance(call.display, TerminalDisplay) else ""
 
 
 def span(seconds: float) -> str:
-    """Never in milliseconds: for columns, and for times in which people do something."""
+    """Never in milliseconds: for columns, and for how long people take."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -118,8 +119,8 @@ def short_number(number: int) -> str:
 
 
 def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
-    """How a long conversation was made shorter."""
+    """How a long conversation was shortened."""
     from assent.events import OutputPruned
 
-    what = "Old output left the conversation" if isinstance(event, OutputPruned) else "The conversation was compressed"
+    what = "Old output was removed" if isinstance(event, OutputPruned) else "The conversation was compressed"
     return f"{what}: about {event.tokens_before:,} tokens before, {event.tokens_after:,} now"

@@ -1,4 +1,4 @@
-"""The command line: parse, dispatch. Imports as little as possible, so that `assent --help` is instant."""
+"""The command line: parses and dispatches. It imports as little as possible, so that `assent --help` is instant."""
 
 import gc
 import os
@@ -9,8 +9,11 @@ from importlib import import_module
 from assent.cli.child_guard import refuse_inside
 from assent.cli.streams import discard_output, no_room_left, prepare_streams, reader_has_gone
 
-COMMANDS = ("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour")
-"""Each is a module here, imported when it is called."""
+COMMANDS = (
+    *("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour"),
+    *("models", "login", "logout"),
+)
+"""Each is a module of this package, imported on demand."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             refused = refuse_inside(args)
             return _dispatch(args) if refused is None else refused
         finally:
-            sys.stdout.flush()  # here, where we still can say what a reader that has gone means
+            sys.stdout.flush()  # here, where a closed pipe can still be handled
     except KeyboardInterrupt:
         return 130
     except OSError as error:
@@ -31,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _system_refused(error: OSError) -> int:
-    """The disk, the permissions or the terminal: nothing that a trace of our own code would explain."""
+    """Reports a failure of the disk, the permissions or the terminal, which a traceback would not explain."""
     if error.filename is not None:
         from assent import exit_codes
         from assent.cli.parsing import complain
@@ -40,9 +43,9 @@ def _system_refused(error: OSError) -> int:
         return exit_codes.STORAGE
     if reader_has_gone(error):
         discard_output()
-        return 0  # that is no error of ours
+        return 0  # not an error of ours
     if no_room_left(error):
-        sys.stderr.write(f"assent: the output cannot be written: {error.strerror}\n")
+        sys.stderr.write(f"assent: cannot write the output: {error.strerror}\n")
         discard_output()
         return 1
     raise error
@@ -55,9 +58,9 @@ def _tell_crash(_: type[BaseException], error: BaseException, __: object) -> Non
 
 
 def collect_rarely() -> None:
-    """Looks for garbage in cycles less often: nearly all that we make (events, calls, modules) stays, and is looked at.
+    """Makes garbage collection rarer: nearly everything we create (events, calls, modules) stays alive.
 
-    With the usual thresholds that takes as much time as the scheduler itself where thousands of calls are under way.
+    With the default thresholds, collection takes as much time as the scheduler itself when thousands of calls run.
     """
     gc.set_threshold(50_000, 20, 50)
 

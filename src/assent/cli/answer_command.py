@@ -47,25 +47,23 @@ def main(argv: list[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         "assent answer",
-        "Answers a call that waits for approval, in any session of yours.\n"
-        "SESSION and CALL may be shortened to their first characters; SESSION may be `latest`.",
+        "Answers a call that is waiting for approval, in any of your sessions.\n"
+        "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`.",
         "outcomes:\n  yes (proceed_once), always (proceed_always), server (proceed_always_server),\n"
         "  tool (proceed_always_tool), no (cancel)",
     )
     parser.add_argument("session", metavar="SESSION")
     parser.add_argument("call", metavar="CALL")
     parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT, *OUTCOMES))
-    parser.add_argument("--reason", default="", help="for the model, with `no`")
+    parser.add_argument("--reason", default="", help="with `no`: the reason, for the model")
     parser.add_argument(
-        "--say", action="append", metavar="TEXT", help="what you answer to the model's question; once for each question"
+        "--say", action="append", metavar="TEXT", help="your answer to the model's question; repeat for each question"
     )
-    parser.add_argument("--content", metavar="FILE", help="approve, but write this file's content instead")
+    parser.add_argument("--content", metavar="FILE", help="approve, but write the content of this file instead")
     parser.add_argument("--args", metavar="JSON", help="approve, but with these arguments instead")
-    parser.add_argument(
-        "--scope", type=int, default=1, metavar="N", help="with `always`: the N-th scope that is offered"
-    )
-    parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for so many minutes only")
-    parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for so many calls only")
+    parser.add_argument("--scope", type=int, default=1, metavar="N", help="with `always`: use the N-th scope offered")
+    parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for N minutes only")
+    parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for N calls only")
     return parser
 
 
@@ -98,15 +96,15 @@ def _find_call(state: SessionState, name: str) -> AwaitingApproval:
         return call
     by = state.answered_by.get(call_id)
     if by is not None:
-        raise BadAnswer(f"call {call_id} was already answered by {who(by)}")
-    raise BadAnswer(f"call {call_id} does not wait for an answer")
+        raise BadAnswer(f"call {call_id} has already been answered by {who(by)}")
+    raise BadAnswer(f"call {call_id} is not waiting for an answer")
 
 
 async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApproval) -> None:
-    """An answer may already lie in the inbox of a session that nobody runs."""
+    """An answer may already be in the inbox of a session that no process is running."""
     for item in await log.inbox(session):
         if isinstance(item.command, Answer) and item.command.call_id == call.request.call_id:
-            raise BadAnswer(f"an answer by {who(item.command.by)} is already recorded: {item.command.outcome}")
+            raise BadAnswer(f"an answer from {who(item.command.by)} is already recorded: {item.command.outcome}")
 
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
@@ -127,7 +125,7 @@ def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
 
 
 def _reach(command: Answer, call: AwaitingApproval) -> Iterator[str]:
-    """How far an "always" goes: by default to the first of what is offered."""
+    """What an "always" covers: by default, the first scope offered."""
     if command.outcome == "proceed_always":
         scopes = call.approval.scopes
         yield from (f"  always: {one_line(one.reach)}" for one in scopes if one.id == (command.scope or scopes[0].id))
@@ -161,7 +159,7 @@ def _told(sent: Sent, session: str) -> int:
         case "taken":
             sys.stdout.write("Answered.\n")
         case "refused":
-            complain(f"the answer was not taken: {sent.problem}")
+            complain(f"the answer was not accepted: {sent.problem}")
             return exit_codes.ERROR
         case _:
             sys.stdout.write(sent.waits(session) + "\n")

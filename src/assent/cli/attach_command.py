@@ -7,24 +7,26 @@ import shlex
 from assent import exit_codes
 from assent.cli.parsing import Parser, complain
 
-UNKNOWN_TOKEN = "the server does not take the token in ASSENT_TOKEN; make one there: assent serve token add NAME"
+UNKNOWN_TOKEN = "the server does not accept the token in ASSENT_TOKEN; create one there: assent serve token add NAME"
 
 
 def main(argv: list[str]) -> int:
     parser = Parser(
         "assent attach",
-        "Opens the terminal UI on a session of `assent serve`: yours on this machine, or another one by its address.\n"
-        "Whatever is answered here closes the question everywhere else, and the other way round.\n"
-        "For another server put a token for it into ASSENT_TOKEN (assent serve token add NAME, on that machine).",
+        "Opens the terminal UI on a session of `assent serve`: on your own server, or on another one by its URL.\n"
+        "An answer given here closes the question everywhere else, and vice versa.\n"
+        "For another server, set ASSENT_TOKEN to a token made there with `assent serve token add NAME`.",
     )
-    parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="an address, a session (default: the newest)")
-    parser.add_argument("--new", action="store_true", help="begin a new session there, in this folder")
-    parser.add_argument("--ca", metavar="FILE", help="certificates to trust (default: the system's, or SSL_CERT_FILE)")
+    parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="a server, a session (default: the newest)")
+    parser.add_argument("--new", action="store_true", help="start a new session there, in this folder")
+    parser.add_argument(
+        "--ca", metavar="FILE", help="CA certificates to trust (default: the system's, or SSL_CERT_FILE)"
+    )
     args = parser.parse_args(argv)
     urls = [word for word in args.target if word.startswith(("http://", "https://"))]
     sessions = [word for word in args.target if word not in urls]
     if len(urls) > 1 or len(sessions) > 1:
-        complain("give at most one address and one session\nTry: assent attach --help")
+        complain("give at most one URL and one session\nTry: assent attach --help")
         return exit_codes.INPUT
     return _attach(urls[0] if urls else None, None if args.new else (sessions or ["latest"])[0], args.ca)
 

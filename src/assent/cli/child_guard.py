@@ -1,7 +1,7 @@
-"""What may be called where Assent is the caller: the agent must not answer its own questions, nor widen its rights.
+"""What a process started by Assent may run: the agent must not answer its own questions or extend its own rights.
 
-Inside a command that Assent runs only what reads is offered, and a prompt that nobody can answer. One guard in front of
-all commands, so that a new one is refused until it is listed here.
+Inside a command that Assent runs, only commands that read are allowed, and prompts whose questions are all refused.
+This guard stands in front of all commands, so a new one is refused until it is listed here.
 """
 
 import os
@@ -12,16 +12,16 @@ READING: dict[str, tuple[str, ...]] = {
     "policy": ("list", "explain", "replay", "check", "check-path", "check-text", "check-url"),
     "mcp": ("list",),
 }
-"""Commands whose second word says that they change nothing."""
+"""The actions of each command that change nothing."""
 MODES = ("default", "plan")
 PERSON = (
-    "this was started by Assent (as a command of the agent, of a `!` line, or by something that one of these started), "
-    "and only you may do it: call it from a terminal of your own"
+    "this process was started by Assent (by a command of the agent, a `!` line, or something one of these started), "
+    "and only you may do this: run it in your own terminal"
 )
 
 
 def refusal(args: list[str]) -> str | None:
-    """Why a child of Assent may not call this; None when it may."""
+    """Why a child of Assent may not run this; None if it may."""
     options = args[: args.index("--")] if "--" in args else args
     if {"-h", "--help", "-v", "--version"} & set(options):
         return None
@@ -35,7 +35,7 @@ def refusal(args: list[str]) -> str | None:
 
 
 def refuse_inside(args: list[str]) -> int | None:
-    """The exit code, when a child of Assent calls what it may not."""
+    """The exit code, if a child of Assent runs what it may not."""
     from assent.process.ancestry import is_inside
 
     if not is_inside() or (why := refusal(args)) is None:
@@ -53,17 +53,17 @@ def _of_reading(actions: tuple[str, ...], rest: list[str]) -> str | None:
 
 
 def _of_prompt(args: list[str]) -> str | None:
-    """A prompt goes, as far as its questions are refused and nothing runs that would have been asked about."""
+    """A prompt is allowed as long as its questions are refused and nothing runs that would need approval."""
     from assent.cli.main_command import build_parser
 
     given = build_parser().parse_args(args)
     if given.resume is not None or given.allowed_tools or (given.approval_mode or _usual_mode()) not in MODES:
         return (
-            f"{PERSON}. Here a prompt starts a session of its own, in the mode default or plan, without allowed tools"
+            f"{PERSON}. In here, a prompt must start a new session, in mode default or plan and without allowed tools"
         )
     here = sys.stdin.isatty() and sys.stderr.isatty()
     if (given.ask or ("inline" if here else "refuse")) != "refuse" or (given.prompt is None and sys.stdin.isatty()):
-        return f'{PERSON}. Here nobody answers: assent --ask refuse -p "…"'
+        return f'{PERSON}. In here, nobody can be asked: use assent --ask refuse -p "…"'
     return None
 
 
@@ -73,4 +73,4 @@ def _usual_mode() -> str:
     try:
         return load_settings(os.environ).approval_mode
     except BadSettings:
-        return "default"  # whoever reads them next complains
+        return "default"  # reported where the settings are really used

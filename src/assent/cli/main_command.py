@@ -1,4 +1,4 @@
-"""`assent -p "…"`: one prompt, headless."""
+"""`assent` without a command: opens the terminal UI, or runs one prompt headless with `-p "…"`."""
 
 import argparse
 import os
@@ -16,28 +16,42 @@ if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
 DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
 
-  assent                                           open it on this folder, in the terminal
-  assent -p "why does test_total fail?"            ask; on a terminal you approve what it wants to do
-  git diff | assent -p "review this"               standard input goes before the prompt
-  assent --resume 20261115-… -p "and now the docs" go on with an earlier session
-  assent tour                                      see it work, without a key"""
+  assent                                           start in this folder, in the terminal
+  assent -p "why does test_total fail?"            run one prompt; on a terminal, you approve its actions
+  git diff | assent -p "review this"               put standard input before the prompt
+  assent --resume 20261115-… -p "and now the docs" continue an earlier session
+  assent tour                                      try it without an API key"""
 
 COMMANDS = """\
 commands:
   assent sessions list | show ID | export ID | fork ID
   assent answer SESSION CALL OUTCOME               answer a waiting call from another terminal
-  assent policy list | explain | revoke | replay   what is allowed here, and why
-  assent undo SESSION [CALL]                       take back what a call wrote, unless the file changed since
-  assent trust [FOLDER]                            trust a folder's own configuration as it is now
-  assent mcp list | add | remove | accept          servers that bring more tools
-  assent serve                                     sessions in the browser, and for scripts
-  assent attach [URL] [SESSION]                    this terminal on a session that is served
-  assent tour                                      a guided tour on a sample project; needs no key
+  assent policy list | explain | revoke | replay   show what is allowed here, and why
+  assent undo SESSION [CALL]                       undo a call's file change, unless the file has changed since
+  assent trust [FOLDER]                            trust a folder's configuration as it is now
+  assent mcp list | add | remove | accept          manage MCP servers, which provide more tools
+  assent serve                                     serve sessions to browsers and scripts
+  assent attach [URL] [SESSION]                    open a served session in this terminal
+  assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
+  assent login | logout [PROVIDER]                 store or remove a provider's API key
+  assent tour                                      take a guided tour of a sample project; needs no API key
 
 environment:
-  GEMINI_API_KEY           the key for the model
-  GOOGLE_GEMINI_BASE_URL   another address for it
-  ASSENT_HOME              where sessions and settings live"""
+  ASSENT_MODEL             the model to use, if not given by -m
+  ASSENT_HOME              where sessions and settings are stored
+  GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY,
+  MISTRAL_API_KEY, XAI_API_KEY, TOGETHER_API_KEY, FIREWORKS_API_KEY, CEREBRAS_API_KEY
+                           API keys; the first provider with a key is used unless a model is chosen
+  AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY
+                           your Azure resource, and its key
+  GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION, GOOGLE_OAUTH_ACCESS_TOKEN
+                           your project on Vertex AI, its location, and an access token
+  OLLAMA_HOST, LLAMACPP_BASE_URL, LMSTUDIO_BASE_URL, VLLM_BASE_URL, LITELLM_BASE_URL
+                           model servers of your own, if not at their usual ports
+  GOOGLE_GEMINI_BASE_URL, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
+                           a different base URL, such as a gateway's
+  HTTPS_PROXY, NO_PROXY    the proxy on the way to a provider, and where none is used"""
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def main(argv: list[str]) -> int:
@@ -55,7 +69,7 @@ def _open_terminal(args: argparse.Namespace) -> int:
     from assent.config import BadSettings, load_settings
 
     if os.environ.get("TERM", "dumb") == "dumb":
-        complain('this terminal cannot show the UI (TERM is not set, or dumb); ask one thing with -p "…"')
+        complain('this terminal cannot show the UI (TERM is unset or "dumb"); run a single prompt with -p "…"')
         return exit_codes.INPUT
     try:
         settings = load_settings(os.environ)
@@ -66,37 +80,51 @@ def _open_terminal(args: argparse.Namespace) -> int:
     from assent.front.tui.start import open_terminal
 
     model = args.model or os.environ.get("ASSENT_MODEL")
-    return open_terminal(folder, settings, session=args.resume, mode=args.approval_mode, model=model, rules=rules)
+    return open_terminal(
+        folder,
+        settings,
+        session=args.resume,
+        mode=args.approval_mode,
+        model=model,
+        effort=args.effort,
+        rules=rules,
+    )
 
 
 def build_parser() -> Parser:
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANING.items())
     parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
     add = parser.add_argument
-    add("-p", "--prompt", metavar="TEXT", help="what to do; `-` reads all of it from standard input")
-    add("-m", "--model", metavar="NAME", help="the model, e.g. gemini-2.5-flash, or scripted:FILE to play a scenario")
+    add("-p", "--prompt", metavar="TEXT", help="the prompt; `-` reads it from standard input")
+    add(
+        "-m",
+        "--model",
+        metavar="NAME",
+        help="the model: gemini-2.5-flash, claude-sonnet-5-5, ollama:qwen3 …; `assent models` lists them",
+    )
+    add("--effort", choices=EFFORTS, help="how much the model thinks; by default, up to its provider")
     add(
         "--approval-mode",
         choices=("default", "auto_edit", "yolo", "plan"),
-        help="default: ask; auto_edit: edits run; yolo: everything runs; plan: read only",
+        help="default: ask; auto_edit: run edits; yolo: run everything; plan: only read",
     )
     add(
         "--allowed-tools",
         action="append",
         default=[],
         metavar="LIST",
-        help='calls that need no question, e.g. "write_file,run_shell_command(git status)"; '
-        "for a command: its first words",
+        help='calls that need no approval, e.g. "write_file,run_shell_command(git status)"; '
+        "a command is given by its first words",
     )
     add(
         "--ask",
         choices=("inline", "wait", "refuse"),
-        help="when a call needs approval: ask here (default on a terminal), wait for an answer from elsewhere, "
-        "or refuse it (default otherwise)",
+        help="when a call needs approval: ask here (the default on a terminal), wait for an answer from elsewhere, "
+        "or refuse it (the default otherwise)",
     )
     add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
-    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="go on with a session; the newest without ID")
-    add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version")
+    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="continue a session; without ID, the newest")
+    add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version and exit")
     return parser
 
 
@@ -125,7 +153,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
-    """Before there is a session: whoever reads the output gets a result all the same."""
+    """Reports a failure before there is a session; whoever reads the output still gets a result."""
     from assent.front.headless.output_formats import make_output
     from assent.front.headless.summary import failed
     from assent.parts import Failure
@@ -161,6 +189,7 @@ def _request(
         prompt=prompt,
         model=args.model or os.environ.get("ASSENT_MODEL"),
         mode=args.approval_mode,
+        effort=args.effort,
         settings=settings,
         rules=rules,
         output=args.output_format,
@@ -174,7 +203,7 @@ def _request(
 def _asking(given: "Asking | None") -> "Asking":
     terminal = sys.stdin.isatty() and sys.stderr.isatty()
     if given == "inline" and not terminal:
-        raise BadInput("--ask inline needs a terminal; use --ask wait and answer from another one with `assent answer`")
+        raise BadInput("--ask inline needs a terminal; use --ask wait, and answer elsewhere with `assent answer`")
     return given or ("inline" if terminal else "refuse")
 
 
@@ -186,12 +215,12 @@ def _folder() -> str:
 
 
 def _as_text(argument: str) -> str:
-    """The system hands over bytes; those that are no UTF-8 would be refused by everybody after us."""
+    """Decodes the argument's bytes; what is not UTF-8 is replaced, because every later layer would refuse it."""
     return os.fsencode(argument).decode(errors="replace")
 
 
 def _prompt(given: str | None, *, resuming: bool) -> str | None:
-    """The prompt, with standard input before it when there is some."""
+    """The prompt, preceded by standard input if there is any."""
     if sys.stdin.isatty() or (resuming and given is None):
         piped = ""
     else:

@@ -1,4 +1,4 @@
-"""`assent mcp`: the servers that hold here, how they are and what they offer; adding and removing entries."""
+"""`assent mcp`: shows the MCP servers configured here with their status and tools; adds and removes entries."""
 
 import argparse
 import os
@@ -16,13 +16,13 @@ from assent.mcp_config import NAME, NAME_RULE, McpServer
 from assent.parts import JsonObject
 from assent.safe_open import read_regular
 
-if TYPE_CHECKING:  # imported with the first server
+if TYPE_CHECKING:  # imported only if there is a server
     from assent.app.mcp_types import McpManager, Prompt, Status, Template
 
 PROJECT = "project_tools"
 EPILOG = """\
-  assent mcp list [NAME]                     connects, and shows status, tools and problems
-  assent mcp accept NAME                     takes the tools of a server as they are now
+  assent mcp list [NAME]                     connect, and show status, tools and problems
+  assent mcp accept NAME                     accept a server's tools as they are now
   assent mcp add NAME [--env K=V] -- COMMAND ARG …
   assent mcp add NAME URL [--header "Authorization: Bearer $TOKEN"]
   assent mcp remove NAME"""
@@ -40,15 +40,17 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("assent mcp", "Servers that bring tools (Model Context Protocol).", EPILOG)
+    parser = Parser("assent mcp", "Manages MCP servers (Model Context Protocol), which provide tools.", EPILOG)
     parser.add_argument("action", nargs="?", choices=("list", "accept", "add", "remove"), default="list")
     parser.add_argument("name", nargs="?", metavar="NAME")
     parser.add_argument("url", nargs="?", metavar="URL")
-    parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the program")
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="K=V", help="an environment variable for the program"
+    )
     parser.add_argument("--header", action="append", default=[], metavar="K: V", help="a header for every request")
-    parser.add_argument("--cwd", metavar="FOLDER", help="where the program starts; `.` is the folder you work in")
-    parser.add_argument("--type", choices=("http", "sse"), help="how to talk to the URL, if it cannot be found out")
-    parser.add_argument("--trust", action="store_true", help="its tools run without a question")
+    parser.add_argument("--cwd", metavar="FOLDER", help="the program's working folder; `.` is the one you work in")
+    parser.add_argument("--type", choices=("http", "sse"), help="the transport of the URL, if it cannot be detected")
+    parser.add_argument("--trust", action="store_true", help="run its tools without approval")
     return parser
 
 
@@ -67,7 +69,7 @@ def _act(args: argparse.Namespace) -> int:
             return _remove(args.name)
 
 
-# --- looking ---
+# --- listing ---
 
 
 def _environment(name: str | None) -> SessionEnvironment:
@@ -103,7 +105,7 @@ def _lines(
 ) -> Iterator[str]:
     trust = ", trusted" if server.entry.trust else ""
     if status is None:
-        yield f"{server.name}  switched off ({server.tier}{trust})"
+        yield f"{server.name}  disabled ({server.tier}{trust})"
         return
     yield f"{server.name}  {status.state} ({server.tier}{trust}){f': {status.reason}' if status.reason else ''}"
     yield from _tool_lines(status, environment)
@@ -113,7 +115,7 @@ def _lines(
 
 
 def _project_lines(status: "Status", environment: SessionEnvironment) -> Iterator[str]:
-    """The tools of the project's own command, which are listed with those of the servers."""
+    """The tools of the project's own command, listed alongside those of the servers."""
     assert environment.commands is not None
     place = safe(environment.commands.place, "label")
     yield f"{PROJECT}  {status.state} ({place}){f': {status.reason}' if status.reason else ''}"
@@ -123,8 +125,9 @@ def _project_lines(status: "Status", environment: SessionEnvironment) -> Iterato
 def _tool_lines(status: "Status", environment: SessionEnvironment) -> Iterator[str]:
     for name in status.tools:
         tool = environment.registry.get(name)
-        news = " (new or changed: asks)" if name in status.unseen else ""
-        yield f"  {name}{news}  {safe(tool.description.partition('says of it: ')[2], 'label') if tool else ''}"
+        news = " (new or changed: needs approval)" if name in status.unseen else ""
+        own_words = tool.description.partition(": ")[2] if tool else ""  # without our introduction for the model
+        yield f"  {name}{news}  {safe(own_words, 'label')}"
     yield from (f"  ! {safe(refusal.tool, 'label')} is refused: {refusal.reason}" for refusal in status.refused)
 
 
@@ -143,11 +146,11 @@ async def _accept(name: str) -> int:
             complain(f"{name}: {status.reason or status.state}")
             return exit_codes.ERROR
         news = environment.accept(name)
-    sys.stdout.write(f"Accepted as they are now: {', '.join(news)}\n" if news else "Nothing has changed.\n")
+    sys.stdout.write(f"Accepted: {', '.join(news)}\n" if news else "Nothing has changed.\n")
     return exit_codes.OK
 
 
-# --- the user's file ---
+# --- the user's settings file ---
 
 
 def _add(args: argparse.Namespace) -> int:
@@ -155,13 +158,13 @@ def _add(args: argparse.Namespace) -> int:
         complain("give either a URL, or `--` and a command with its arguments")
         return exit_codes.INPUT
     if NAME.fullmatch(args.name) is None:
-        complain(f"{args.name!r} cannot be the name of a server: {NAME_RULE}")
+        complain(f"{args.name!r} is not a valid server name: {NAME_RULE}")
         return exit_codes.INPUT
     from assent.app.server_entries import with_server
 
     path = settings_file(os.environ)
     _save(with_server(_text(), path, args.name, _entry(args)))
-    sys.stdout.write(f"Added to {path}. Look at it with: assent mcp list {args.name}\n")
+    sys.stdout.write(f"Added to {path}. To check it: assent mcp list {args.name}\n")
     return exit_codes.OK
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: a parser whose errors use our exit code, and answers that name what is missing."""
+"""What all commands share: an argument parser with our exit codes, and error messages."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from assent import exit_codes
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Finds the terminal's width itself: argparse would import shutil for it, and at every start, not only for help."""
+    """Finds the terminal's width itself: argparse would import shutil for it at every start, not only for help."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)
@@ -25,7 +25,7 @@ def _columns() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage ends with our own exit code; the message says what to type instead."""
+    """Exits with our own code on wrong usage, and says how to get help."""
 
     def __init__(self, prog: str, description: str, epilog: str = "") -> None:
         super().__init__(
@@ -42,19 +42,19 @@ class Parser(argparse.ArgumentParser):
 
 
 class BadInput(ValueError):
-    """What was given cannot be used; the message says why."""
+    """The input cannot be used; the message says why."""
 
 
 def complain(message: str) -> None:
-    from assent.screen import make_safe  # what it complains of may come from anywhere
+    from assent.screen import make_safe  # the message may quote untrusted text
 
     sys.stderr.write(f"assent: {make_safe(message, 'prompt').text}\n")
 
 
 def unknown_command(words: list[str]) -> int:
-    """A prompt without -p is the likeliest reason."""
+    """Reports an unknown command: most likely a prompt without -p."""
     complain(
-        f"there is no command {words[0]!r}; what the model shall do goes behind -p: "
+        f"unknown command {words[0]!r}; to send a prompt, use -p: "
         f"assent -p {_quoted(' '.join(words))}\nTry: assent --help"
     )
     return exit_codes.INPUT

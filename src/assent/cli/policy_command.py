@@ -1,4 +1,4 @@
-"""`assent policy`: what is allowed here and why, what yesterday's calls would get today, and the gate for measuring."""
+"""`assent policy`: shows what is allowed here and why, replays a session under today's rules, and measures the gate."""
 
 import argparse
 import sys
@@ -9,16 +9,16 @@ from assent.config import BadSettings
 from assent.policy.rules import BadRule
 
 EPILOG = """\
-  assent policy list [--session ID]          the rules that hold here, or in a session, with its grants
-  assent policy explain -- 'git log | head'  which rule decides each part of a command, and why
+  assent policy list [--session ID]          list the rules that apply here, or in a session with its grants
+  assent policy explain -- 'git log | head'  show which rule decides each part of a command, and why
   assent policy explain --tool write_file --args '{"file_path": "a", "content": "x"}'
-  assent policy revoke SESSION GRANT         takes a grant back
-  assent policy replay [SESSION]             what each call of a session would get with today's rules,
-                                             with the mode and the grants that it had then
-  assent policy check --jsonl                {"command", "allow": […]} lines in, decisions out
-  assent policy check-path --jsonl           {"roots", "cwd", "path", "op"} lines in, verdicts out
-  assent policy check-text --jsonl           {"text", "context"} lines in, safe texts out
-  assent policy check-url --jsonl            {"url", "addresses"} lines in, verdicts out"""
+  assent policy revoke SESSION GRANT         revoke a grant
+  assent policy replay [SESSION]             show what today's rules would decide for each call of a session,
+                                             with the mode and the grants it had then
+  assent policy check --jsonl                read {"command", "allow": […]} lines, write decisions
+  assent policy check-path --jsonl           read {"roots", "cwd", "path", "op"} lines, write verdicts
+  assent policy check-text --jsonl           read {"text", "context"} lines, write safe texts
+  assent policy check-url --jsonl            read {"url", "addresses"} lines, write verdicts"""
 
 
 def main(argv: list[str]) -> int:
@@ -33,15 +33,17 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser("assent policy", "What Assent may do without asking, and why.", EPILOG)
+    parser = Parser("assent policy", "Shows what Assent may do without asking, and why.", EPILOG)
     actions = ("list", "explain", "revoke", "replay", "check", "check-path", "check-text", "check-url")
     parser.add_argument("action", nargs="?", choices=actions, default="list")
     parser.add_argument("words", nargs="*", metavar="WORD", help="a command, or a session and a grant")
     parser.add_argument(
-        "--session", metavar="ID", help="with list and explain: the folder, mode and grants of this session"
+        "--session", metavar="ID", help="with list and explain: use the folder, mode and grants of this session"
     )
-    parser.add_argument("--mode", choices=("default", "auto_edit", "yolo", "plan"), help="with explain: in this mode")
-    parser.add_argument("--tool", help="with explain: another tool than the shell")
+    parser.add_argument(
+        "--mode", choices=("default", "auto_edit", "yolo", "plan"), help="with explain: judge in this mode"
+    )
+    parser.add_argument("--tool", help="with explain: a tool other than the shell")
     parser.add_argument("--args", default="{}", metavar="JSON", help="with --tool: its arguments")
     parser.add_argument("--jsonl", action="store_true", help="read requests and write answers as JSON lines")
     return parser
@@ -50,17 +52,17 @@ def _parser() -> Parser:
 def _act(args: argparse.Namespace) -> int:
     match args.action:
         case "check" | "check-path" | "check-text" | "check-url" if args.words or not _has_lines(args):
-            complain("this reads JSON lines; about one command ask: assent policy explain -- 'git log | head'")
+            complain("this reads JSON lines; to ask about a single command: assent policy explain -- 'git log | head'")
             return exit_codes.INPUT
         case "check" | "check-path" | "check-text" | "check-url":
             from assent.cli.policy_jsonl import answer_lines
 
             return answer_lines(args.action)
         case "explain" if not args.words and not args.tool:
-            complain("say what to explain: assent policy explain -- 'git log | head'")
+            complain("give a command to explain: assent policy explain -- 'git log | head'")
             return exit_codes.INPUT
         case "revoke" if len(args.words) != 2:
-            complain("say which: assent policy revoke SESSION GRANT")
+            complain("give a session and a grant: assent policy revoke SESSION GRANT")
             return exit_codes.INPUT
         case _:
             from assent.app.policy_report import BAD_CALL, run_policy
@@ -70,5 +72,5 @@ def _act(args: argparse.Namespace) -> int:
 
 
 def _has_lines(args: argparse.Namespace) -> bool:
-    """A person who types the word alone would wait for an answer, and we for theirs."""
+    """Whether there are lines to read. On a terminal, the person and Assent would wait for each other."""
     return args.jsonl or not sys.stdin.isatty()

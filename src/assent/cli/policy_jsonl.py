@@ -1,7 +1,7 @@
-"""`assent policy check… --jsonl`: one JSON object a line in, one out, for measuring the gate.
+"""`assent policy check… --jsonl`: one JSON object per line in, one out, for measuring the gate.
 
-Every line gets an answer, also one that cannot be used: whoever counts must not lose step. Such an answer has an
-`error` that says which line and why, and a verdict that lets nothing through.
+Every line gets an answer, even one that cannot be used, so that input and output stay in step. Such an answer has an
+`error` that names the line and the reason, and a verdict that lets nothing through.
 """
 
 import sys
@@ -16,7 +16,7 @@ from assent import exit_codes
 Action = Literal["check", "check-path", "check-text", "check-url"]
 Check = Callable[[dict[str, Any]], dict[str, Any]]
 
-_LONGEST_LINE = 16_000_000
+_MAX_LINE = 16_000_000
 
 
 class _Command(Struct, kw_only=True):
@@ -78,19 +78,19 @@ def _checker(action: Action) -> Check:
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Of a line that is too long only the beginning, which is enough to refuse it."""
-    while line := stream.readline(_LONGEST_LINE + 1):
+    """Yields each line; of one that is too long only the beginning, which is enough to refuse it."""
+    while line := stream.readline(_MAX_LINE + 1):
         yield line
-        while len(line) > _LONGEST_LINE and not line.endswith(b"\n"):
-            line = stream.readline(_LONGEST_LINE + 1)
+        while len(line) > _MAX_LINE and not line.endswith(b"\n"):
+            line = stream.readline(_MAX_LINE + 1)
 
 
 def _answer(action: Action, check: Check, number: int, line: bytes) -> dict[str, Any]:
-    import json  # it keeps lone surrogates, which msgspec refuses and a hostile line may have
+    import json  # unlike msgspec it accepts lone surrogates, which a hostile line may contain
 
     try:
-        if len(line) > _LONGEST_LINE:
-            raise ValueError(f"it is longer than {_LONGEST_LINE:,} bytes")
+        if len(line) > _MAX_LINE:
+            raise ValueError(f"it is longer than {_MAX_LINE:,} bytes")
         request = json.loads(line)
         msgspec.convert(request, _SHAPES[action])
         return check(request)
@@ -117,7 +117,7 @@ def _refusal(action: Action, problem: str) -> dict[str, Any]:
 
 
 def _encoded(answer: dict[str, Any]) -> bytes:
-    """In ASCII: some readers end a line at U+2028 or U+0085, which a command may have in it."""
+    """In ASCII: some readers end a line at U+2028 or U+0085, which a command may contain."""
     import json
 
     return json.dumps(answer, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Runs the work of a command and turns what can go wrong with sessions into words and an exit code."""
+"""Runs a command's coroutine and turns session errors into a message and an exit code."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -12,7 +12,7 @@ from assent.cli.parsing import complain
 
 
 def run(work: Coroutine[Any, Any, int], *input_errors: type[Exception]) -> int:
-    """`input_errors` are those that say that what was typed cannot be used."""
+    """`input_errors` are the exceptions which mean that the input cannot be used."""
     mask_log()
     try:
         return asyncio.run(work)

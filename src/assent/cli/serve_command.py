@@ -1,4 +1,4 @@
-"""`assent serve`: sessions in the browser, and for scripts. `assent serve token`: who else may come."""
+"""`assent serve`: serves sessions to browsers and scripts. `assent serve token`: manages access for others."""
 
 import argparse
 import asyncio
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from assent import exit_codes
 from assent.cli.parsing import Parser, complain
 
-if TYPE_CHECKING:  # imported when it is clear that they are needed
+if TYPE_CHECKING:  # imported only when needed
     from assent.front.web.access_tokens import TokenStore
     from assent.front.web.web_server import Server
 
 EPILOG = """\
-  assent serve                                     on this machine only; prints the address to open
+  assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
-  assent serve token add NAME --role approver      prints a token for somebody else: viewer, approver or operator
+  assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
   assent serve token list | remove NAME
 
 The API is described in docs/api.md and at /openapi.json."""
@@ -32,13 +32,19 @@ def main(argv: list[str]) -> int:
 def _parser() -> Parser:
     parser = Parser("assent serve", "Runs sessions for browsers, scripts and other terminals.", EPILOG)
     add = parser.add_argument
-    add("--host", default="127.0.0.1", help="where to listen (default: this machine only)")
-    add("--port", type=int, default=8420, help="default: 8420; 0 takes a free one")
+    add("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
+    add("--port", type=int, default=8420, help="default: 8420; 0 picks a free port")
     add("--tls-cert", metavar="FILE", help="the certificate, with its chain")
     add("--tls-key", metavar="FILE")
-    add("--name", action="append", default=[], help="clients reach it by this name or address (may be given again)")
-    add("--behind-proxy", metavar="URL", help="a proxy on this machine does TLS; clients see this address")
-    add("--root", action="append", default=[], metavar="FOLDER", help="sessions work below (default: home, and here)")
+    add("--name", action="append", default=[], help="a name or address that clients use (repeatable)")
+    add("--behind-proxy", metavar="URL", help="a proxy on this machine handles TLS; clients use this URL")
+    add(
+        "--root",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="where sessions may work (default: your home folder and this one)",
+    )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     return parser
 
@@ -79,7 +85,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _ready(server: "Server", *, browser: bool) -> None:
     address = server.login_address()
-    sys.stdout.write(f"Assent is at {address}\n(the code in it works once, for a minute; Enter prints a new one)\n")
+    sys.stdout.write(f"Assent is at {address}\n(the code works once, within a minute; press Enter for a new one)\n")
     sys.stdout.flush()
     if browser:
         import webbrowser
@@ -101,15 +107,17 @@ def _print_again(server: "Server") -> None:
 
 
 def _tokens(argv: list[str]) -> int:
-    parser = Parser("assent serve token", "Tokens for other people and programs. They take effect at once.")
+    parser = Parser("assent serve token", "Manages tokens for other people and programs. Changes take effect at once.")
     parser.add_argument("action", choices=("add", "list", "remove"))
     parser.add_argument("name", nargs="?", metavar="NAME")
     parser.add_argument("--role", choices=("viewer", "approver", "operator"), default="viewer")
-    parser.add_argument("--owner", default="", metavar="WHO", help="sessions of their own, instead of yours")
-    parser.add_argument("--days", type=float, help="how long it holds (default: until it is removed)")
+    parser.add_argument(
+        "--owner", default="", metavar="WHO", help="give access to this owner's sessions instead of yours"
+    )
+    parser.add_argument("--days", type=float, help="how long it is valid (default: until it is removed)")
     args = parser.parse_args(argv)
     if args.action != "list" and not args.name:
-        complain("say whose token: assent serve token add NAME")
+        complain(f"give the name of the token: assent serve token {args.action} NAME")
         return exit_codes.INPUT
     from assent.config import data_folder
     from assent.front.web.access_tokens import TOKENS, TokenStore
@@ -124,12 +132,12 @@ def _change(store: "TokenStore", args: argparse.Namespace) -> int:
             sys.stdout.write(store.issue(args.name, args.role, owner=args.owner, seconds=seconds) + "\n")
         case "remove":
             if not store.revoke(lambda record: record.name == args.name and record.kind == "named"):
-                complain(f"there is no token of {args.name}")
+                complain(f"there is no token named {args.name}")
                 return exit_codes.INPUT
             sys.stdout.write("Removed.\n")
         case _:
             if not store.records():
-                sys.stdout.write("No tokens. Make one for somebody else with: assent serve token add NAME\n")
+                sys.stdout.write("No tokens. Create one with: assent serve token add NAME\n")
             for record in store.records():
                 sys.stdout.write(f"{record.kind:<8} {record.role:<9} {record.name}\n")
     return exit_codes.OK

@@ -1,4 +1,4 @@
-"""`assent sessions list | show | export | fork`: what there is, what happened, all of it, and a copy to go on from."""
+"""`assent sessions list | show | export | fork`: lists sessions, and shows, exports or forks one."""
 
 import os
 import sys
@@ -65,12 +65,12 @@ def _parser() -> Parser:
     parser = Parser(
         "assent sessions",
         "Lists sessions, shows one, exports it as JSON lines, or forks it into a new one.\n"
-        "ID may be shortened to its first characters; `latest` is the newest of this folder.",
+        "ID can be abbreviated to its first characters; `latest` is the newest session of this folder.",
     )
     parser.add_argument("action", choices=("list", "show", "export", "fork"), nargs="?", default="list")
     parser.add_argument("session", metavar="ID", nargs="?", default="latest")
     parser.add_argument("--telemetry", action="store_true", help="with export: one record per prompt, call and error")
-    parser.add_argument("--unmasked", action="store_true", help="with export: with the secrets that are in the log")
+    parser.add_argument("--unmasked", action="store_true", help="with export: include the secrets that are in the log")
     return parser
 
 
@@ -90,7 +90,7 @@ async def _main(action: str, name: str, export: _Export) -> int:
 
 
 def _tell(action: str, session: str, entries: list[Envelope | Unreadable], export: _Export) -> int:
-    """Whatever can be read. What cannot has its place in the story, and makes the exit code another one."""
+    """Writes whatever can be read. Unreadable events are shown in their place, and change the exit code."""
     if action == "export":
         _write(export.lines(entries))
     else:
@@ -104,7 +104,7 @@ def _tell(action: str, session: str, entries: list[Envelope | Unreadable], expor
 
 def _list_lines(sessions: list[SessionInfo], spent: Mapping[str, Spending]) -> Iterable[str]:
     if not sessions:
-        yield 'No sessions yet. Begin one with: assent -p "…"'
+        yield 'No sessions yet. Start one with: assent -p "…"'
     for session in sessions:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
         title = safe(session.title or "(no prompt)", "label")
@@ -130,13 +130,13 @@ def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style
 
 
 def _answers(approval: Approval) -> str:
-    """The short words for what is offered; what only a person at the screen can do is not among them."""
+    """The short words for the outcomes offered, except those that need a screen."""
     offered = [word for word, outcome in SHORT.items() if outcome in approval.options and word != "once"]
     return "|".join(offered)
 
 
 def _event_lines(envelope: Envelope, numbers: Mapping[str, str], style: Style) -> Iterable[str]:
-    """`numbers` says which call a line is about: several may run side by side."""
+    """`numbers` identifies the call that a line is about: several may run at the same time."""
     match envelope.event:
         case PromptSubmitted(text=text, attached=attached):
             yield f"\n{style.cyan('>')} {safe(text)}"

@@ -1,7 +1,7 @@
-"""What comes on standard input, without ever waiting in silence.
+"""Reads standard input, without ever waiting in silence.
 
-A program that starts us may leave our input open and never write to it. Nobody could tell that from a slow command in
-front of a pipe, unless the system says who else holds that pipe.
+A program that starts us may leave our input open and never write to it. That looks the same as a slow command at the
+other end of a pipe, unless the system can tell who else holds the pipe.
 """
 
 import select
@@ -11,24 +11,24 @@ from assent.cli.parsing import BadInput
 
 LIMIT = 8_000_000
 NOTICE_AFTER = 3.0
-"""Seconds until a person hears that something is waited for."""
+"""Seconds before the person is told that Assent is waiting."""
 
 
 def read_input(*, needed: bool) -> str:
-    """`needed`: there is no prompt without it, so it is waited for. Raises BadInput."""
-    if not _comes(NOTICE_AFTER):
+    """`needed`: there is no prompt without it, so wait for it. Raises BadInput."""
+    if not _is_ready(NOTICE_AFTER):
         if not needed and not _has_producer():
-            _say(f"nothing came on standard input for {NOTICE_AFTER:.0f} s, so it is left out; `-p -` waits for it")
+            _say(f"nothing arrived on standard input in {NOTICE_AFTER:.0f} s, so it is ignored; `-p -` waits for it")
             return ""
-        _say("waiting for standard input; Ctrl-C stops")
+        _say("waiting for standard input; press Ctrl-C to stop")
     return _text(sys.stdin.buffer.read(LIMIT + 1))
 
 
-def _comes(seconds: float) -> bool:
-    """Whether there is something to read, or the end of it."""
+def _is_ready(seconds: float) -> bool:
+    """Whether there is something to read, or the end of the input."""
     try:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
-    except (OSError, ValueError):  # nothing that can be waited for: a file
+    except (OSError, ValueError):  # a file, which cannot be waited for
         return True
 
 
@@ -43,9 +43,9 @@ def _has_producer() -> bool:
 
 def _text(data: bytes) -> str:
     if len(data) > LIMIT:
-        raise BadInput(f"standard input is longer than {LIMIT:,} bytes; put it into a file and name that")
+        raise BadInput(f"standard input is longer than {LIMIT:,} bytes; put it in a file and mention that")
     if b"\0" in data:
-        raise BadInput("standard input is not text")
+        raise BadInput("standard input is not text: it contains a NUL byte")
     return data.decode(errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""The process's own streams: always there, always UTF-8, and no drama when whoever read them has gone."""
+"""The process's own streams: always open, always UTF-8, and no traceback when the reader has gone."""
 
 import errno
 import io
@@ -7,10 +7,10 @@ import sys
 
 
 def prepare_streams() -> None:
-    """Opens those that were closed, before anything else takes their place; what we write is UTF-8 everywhere."""
+    """Opens those that were closed, before anything else takes their descriptors; output is UTF-8 everywhere."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (open as long as we are)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (stays open until exit)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -27,7 +27,7 @@ def no_room_left(error: OSError) -> bool:
 
 
 def discard_output() -> None:
-    """What is still buffered goes nowhere, so that the interpreter does not trip over it on its way out."""
+    """Discards what is still buffered, so that the interpreter does not fail on it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

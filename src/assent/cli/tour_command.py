@@ -1,4 +1,4 @@
-"""`assent tour`: see it work, without a key."""
+"""`assent tour`: a guided tour that needs no API key."""
 
 import asyncio
 import os
@@ -10,10 +10,10 @@ from assent.cli.parsing import Parser
 def main(argv: list[str]) -> int:
     parser = Parser(
         "assent tour",
-        "A guided tour on a sample project: a scripted model finds a bug, proposes an edit that you see and answer,\n"
-        "and runs the tests. Everything but the model is real. Needs no key and no network.",
+        "A guided tour of a sample project: a scripted model finds a bug, proposes an edit for you to review,\n"
+        "and runs the tests. Everything except the model is real. Needs no API key and no network.",
     )
-    parser.add_argument("--lines", action="store_true", help="question by question, without the full screen")
+    parser.add_argument("--lines", action="store_true", help="ask line by line, without the full-screen UI")
     args = parser.parse_args(argv)
     here = sys.stdin.isatty() and sys.stderr.isatty()
     if here and sys.stdout.isatty() and not args.lines and os.environ.get("TERM", "dumb") != "dumb":

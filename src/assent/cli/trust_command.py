@@ -1,4 +1,4 @@
-"""`assent trust`: looks at the configuration of a folder and trusts exactly what was seen."""
+"""`assent trust`: shows a folder's configuration and trusts exactly what was shown."""
 
 import os
 import sys
@@ -12,33 +12,33 @@ from assent.policy.trust import Trust, TrustStore
 from assent.safe_open import open_regular
 
 STATES = {
-    "nothing": "it brings no configuration, so there is nothing to trust",
-    "untrusted": "not trusted; this is what it brings:",
-    "changed": "changed since it was trusted; `!` marks what is new:",
-    "trusted": "trusted, as it is now",
+    "nothing": "it has no configuration, so there is nothing to trust",
+    "untrusted": "not trusted; this is its configuration:",
+    "changed": "changed since it was trusted; `!` marks the changes:",
+    "trusted": "trusted as it is now",
 }
 
 
 def main(argv: list[str]) -> int:
     parser = Parser(
         "assent trust",
-        "Shows the configuration that a folder brings (.assent/) and its context files (ASSENT.md, AGENTS.md,\n"
-        "GEMINI.md, also those of the folders above and below), and trusts them as they are now.\n"
-        "Until then its rules may only tighten, its MCP servers are not started and context files are left out;\n"
-        "what changes is not trusted any more.",
+        "Shows a folder's configuration (.assent/) and its context files (ASSENT.md, AGENTS.md, GEMINI.md, including\n"
+        "those in the folders above and below), and trusts them as they are now.\n"
+        "Until then, its rules can only make the policy stricter, its MCP servers are not started, and its\n"
+        "context files are ignored. A file that changes later is no longer trusted.",
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER")
-    parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")
-    parser.add_argument("--forget", action="store_true", help="trust the folder no longer")
+    parser.add_argument("--yes", action="store_true", help="trust what is shown without asking")
+    parser.add_argument("--forget", action="store_true", help="stop trusting the folder")
     args = parser.parse_args(argv)
     folder = Path(os.path.realpath(args.folder))
     store = trust_store(os.environ)
     if args.forget:
         store.forget(folder)
-        sys.stdout.write("Forgotten.\n")
+        sys.stdout.write("No longer trusted.\n")
         return exit_codes.OK
     if not folder.is_dir():
-        complain(f"{args.folder} is no folder that can be looked at: name one that exists")
+        complain(f"{args.folder} is not a folder; give one that exists")
         return exit_codes.INPUT
     return _look(store, folder, yes=args.yes)
 
@@ -52,7 +52,7 @@ def _look(store: TrustStore, folder: Path, *, yes: bool) -> int:
         complain("not trusted")
         return exit_codes.CANCELLED
     store.trust(folder, seen)
-    sys.stdout.write("Trusted, as it is now.\n")
+    sys.stdout.write("Trusted as it is now.\n")
     return exit_codes.OK
 
 
@@ -70,7 +70,7 @@ def _content(path: Path) -> str:
         with os.fdopen(open_regular(path, follow=False), "rb") as file:
             text = safe(file.read(20_000).decode(errors="replace"))
     except OSError:
-        return "    (no plain file)\n"
+        return "    (not a regular file)\n"
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""`assent undo SESSION [CALL]`: takes back what a call wrote, as a call of its own in that session."""
+"""`assent undo SESSION [CALL]`: undoes a call's file change, as a call of its own in that session."""
 
 import argparse
 import os
@@ -24,19 +24,19 @@ from assent.policy.rules import BadRule
 
 
 class NothingToUndo(ValueError):
-    """The message says why."""
+    """There is nothing to undo; the message says why."""
 
 
 def main(argv: list[str]) -> int:
     parser = Parser(
         "assent undo",
-        "Takes back what a call of write_file, replace or save_memory wrote, unless the file changed since.\n"
-        "SESSION and CALL may be shortened to their first characters; SESSION may be `latest`.\n"
-        "Without CALL it is the newest change that was not taken back yet.",
+        "Undoes what a call of write_file, replace or save_memory wrote, unless the file has changed since.\n"
+        "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`.\n"
+        "Without CALL, undoes the newest change that has not been undone yet.",
     )
     parser.add_argument("session", metavar="SESSION")
     parser.add_argument("call", metavar="CALL", nargs="?")
-    parser.add_argument("--list", action="store_true", help="show what can be taken back, the newest last")
+    parser.add_argument("--list", action="store_true", help="list the changes that can be undone, newest last")
     return run(_main(parser.parse_args(argv)), NothingToUndo, BadRule, BadSettings)
 
 
@@ -59,19 +59,19 @@ def _chosen(state: SessionState, name: str | None) -> str:
         return find_by_start(name, {call_id: call_id for call_id in state.changes})
     undoable = state.undoable()
     if not undoable:
-        raise NothingToUndo(f"session {state.session} has no change that could be taken back")
+        raise NothingToUndo(f"session {state.session} has no change that can be undone")
     return undoable[-1]
 
 
 async def _undo(log: SessionLog, session: SessionInfo, state: SessionState, call_id: str) -> CallFinished | Sent:
-    """In whatever process has the session open; in this one, if none has."""
+    """Undoes it in the process that has the session open; in this one, if none has."""
     key = new_key()
     command = undo_command(call_id, me())
     try:
         client = await _open(log, session, key)
     except SessionBusy:
-        patience = COMMAND_TIMEOUT if state.open_prompt is None else 0  # what people run waits for the end of the turn
-        return await CommandSender(log).run(session.id, command, key, after=state.seq, patience=patience)
+        max_wait = COMMAND_TIMEOUT if state.open_prompt is None else 0  # a person's call waits for the end of the turn
+        return await CommandSender(log).run(session.id, command, key, after=state.seq, max_wait=max_wait)
     async with client:
         return await run_alone(client, command, key)
 
@@ -105,7 +105,7 @@ def _not_yet(sent: Sent, session: str) -> int:
             complain(sent.problem)
             return exit_codes.ERROR
         case "busy":
-            sys.stdout.write("Recorded. The session is busy; the change is taken back when its turn is over.\n")
+            sys.stdout.write("Recorded. The session is busy; the change will be undone when its turn is over.\n")
         case _:
             sys.stdout.write(sent.waits(session) + "\n")
     return exit_codes.BUSY

@@ -1,11 +1,11 @@
-"""A client of `assent serve`, for scripts and for our own front ends. Light: it stands on `assent.http`.
+"""A client of `assent serve`, for scripts and for our own front ends. Lightweight: it is built on `assent.http`.
 
-    async with connect() as api:                      # the server of this user; or connect(url, token)
+    async with connect() as api:                      # this user's server; or connect(url, token)
         session = await api.create(folder="/home/ann/shop", prompt="fix the failing test")
         async for event in api.events(session["id"]):
             …
 
-It knows the wire and the session's own types, and nothing of the server's insides.
+It knows the wire format and the session's own types, and nothing about the server's internals.
 """
 
 from assent.client.api import Api, ApiProblem, connect, discover

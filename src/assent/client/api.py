@@ -1,4 +1,4 @@
-"""The API as Python calls. Answers are plain JSON objects as docs/api.md shows them; events are the session's own."""
+"""The API as Python calls. Responses are plain JSON objects, as in docs/api.md; events are the session's own types."""
 
 import asyncio
 import os
@@ -19,20 +19,20 @@ from assent.safe_open import read_regular
 Json = dict[str, Any]
 BASE = "/api/v1"
 DISCOVERY = "serve.json"
-RETRY = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""Seconds between attempts to get a broken stream back."""
+RETRY_DELAYS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Seconds between attempts to restore a broken stream."""
 
 
 Link = Callable[[bool], None]
-"""Is told whether the server is there."""
+"""Called with whether the server is reachable."""
 
 
-def _nobody(there: bool) -> None:
-    """Whom it does not matter to."""
+def _ignore(connected: bool) -> None:
+    """The default: nobody wants to know."""
 
 
 class ApiProblem(Exception):
-    """The server said no; `kind` is the stable type, e.g. `already-decided`, `more` all that it told."""
+    """The server refused; `kind` is the stable type, e.g. `already-decided`, `more` the whole problem object."""
 
     def __init__(self, status: int, more: Json) -> None:
         super().__init__(more.get("detail") or f"the server answered {status}")
@@ -46,30 +46,30 @@ class NoServer(Exception):
 
 
 def discover(env: Mapping[str, str] | None = None) -> tuple[str, str]:
-    """The address and a token of the server that this user runs."""
+    """The URL and a token of this user's own server."""
     path = data_folder(os.environ if env is None else env) / DISCOVERY
     try:
         found: Json = msgspec.json.decode(read_regular(path))
         return found["url"], found["token"]
     except (OSError, msgspec.MsgspecError, KeyError) as error:
-        raise NoServer("no server of yours is running; start one with: assent serve") from error
+        raise NoServer("you have no server running; start one with: assent serve") from error
 
 
 def connect(url: str | None = None, token: str | None = None, ca: str | None = None) -> "Api":
-    """To the server of this user, or to another one with a token for it.
+    """Connects to this user's server, or to another one with a token for it.
 
-    `ca` is a file with the certificates to trust, for a server whose own is signed by nobody that the system knows.
+    `ca` is a file with the certificates to trust, for a server whose certificate the system does not trust.
     """
     if url is not None and token is not None:
         return Api(Http(url, token, ca=ca))
     found, own = discover()
     if url is not None and url.rstrip("/") != found:
-        raise NoServer(f"a token is needed for {url}: assent serve token add NAME, on that machine")
+        raise NoServer(f"{url} needs a token; create one on that machine with: assent serve token add NAME")
     return Api(Http(found, own, ca=ca, renew=lambda: _token_of(found)))
 
 
 def _token_of(url: str) -> str:
-    """That of the newest start of our own server; none when it is elsewhere now, or gone."""
+    """The current token of our own server; empty if it has moved or stopped."""
     try:
         found, token = discover()
     except NoServer:
@@ -96,7 +96,7 @@ class Api:
         return await self.get("/me")
 
     async def create(self, **wanted: Any) -> Json:
-        """folder, model, mode, gate, prompt, title; all may be left out."""
+        """folder, model, mode, effort, gate, prompt, title; all are optional."""
         return await self.post("/sessions", wanted)
 
     async def sessions(self, limit: int = 100, offset: int = 0) -> Json:
@@ -118,18 +118,18 @@ class Api:
         return await self.post(f"/sessions/{session}/fork")
 
     async def change(self, session: str, **changes: str) -> Json:
-        """title, mode, model"""
+        """title, mode, model, effort"""
         return await self.ask("PATCH", f"/sessions/{session}", changes)
 
     async def delete(self, session: str) -> None:
         await self.ask("DELETE", f"/sessions/{session}")
 
     async def changes(self, session: str) -> list[Json]:
-        """What calls wrote and nobody took back, the newest first."""
+        """The changes made by calls and not undone, newest first."""
         return (await self.get(f"/sessions/{session}/changes"))["changes"]
 
     async def undo(self, session: str, call_id: str, key: str | None = None) -> Json:
-        """`call_id` of the answer is the call that takes back; its `call.finished` tells what came of it."""
+        """`call_id` in the response is the call that undoes it; its `call.finished` tells the outcome."""
         return await self.post(f"/sessions/{session}/calls/{quote(call_id, safe='')}/undo", key=key)
 
     async def compress(self, session: str, key: str | None = None) -> Json:
@@ -138,19 +138,23 @@ class Api:
     async def files(self, session: str, query: str, limit: int = 20) -> list[str]:
         return (await self.get(f"/sessions/{session}/files", query=query, limit=limit))["files"]
 
+    async def models(self) -> Json:
+        """The models that can be used on the server."""
+        return await self.get("/models")
+
     async def prompts(self, session: str) -> Json:
-        """Custom commands and prompts of MCP servers by name, and which files could not be used."""
+        """The custom commands and the prompts of MCP servers, and which files could not be used."""
         return await self.get(f"/sessions/{session}/prompts")
 
     async def use_prompt(self, session: str, name: str, argument: str = "") -> None:
-        """Has it filled and sent. What it runs may wait for a person: the same request again waits on."""
+        """Has it filled in and sent. While it waits for approval, the same request is sent again."""
         key, state = secrets.token_urlsafe(16), "going"
         while state == "going":
             chosen = {"name": name, "argument": argument}
             state = (await self.post(f"/sessions/{session}/prompts", chosen, key))["state"]
 
     async def send(self, session: str, command: Command, key: str | None = None) -> str:
-        """Any command; its outcome comes as `command.taken` with the key that this gives."""
+        """Sends any command; its outcome comes as `command.taken` with the key returned here."""
         body = encode_command(command)
         return (await self._asked("POST", f"/sessions/{session}/commands", body, key))["key"]
 
@@ -169,7 +173,7 @@ class Api:
     # --- events ---
 
     async def history(self, session: str, after: int = 0) -> list[Envelope]:
-        """The durable events after a number, all of them."""
+        """All durable events after a sequence number."""
         found: list[Envelope] = []
         while True:
             page = await self.get(f"/sessions/{session}/events", after=after)
@@ -179,10 +183,10 @@ class Api:
                 return found
 
     async def frames(
-        self, positions: Mapping[str, int], *, overview: bool = False, link: Link = _nobody
+        self, positions: Mapping[str, int], *, overview: bool = False, link: Link = _ignore
     ) -> AsyncGenerator[Frame, None]:
-        """The stream, taken up again after each break where it was; ends when the server refuses it. `link` is told
-        when it breaks, and when it is there again."""
+        """The stream, resumed where it broke off after each interruption; ends when the server refuses it. `link` is
+        called when it breaks and when it is back."""
         cursor, failures = "", 0
         query = [("session", f"{session}:{seq}") for session, seq in positions.items()]
         target = f"{BASE}/stream?{urlencode([*query, ('overview', str(int(overview)))])}"
@@ -195,7 +199,7 @@ class Api:
                 if self.http.closed:
                     return
             link(False)
-            await asyncio.sleep(RETRY[min(failures, len(RETRY) - 1)])
+            await asyncio.sleep(RETRY_DELAYS[min(failures, len(RETRY_DELAYS) - 1)])
             failures += 1
 
     async def _frames(self, target: str, cursor: str, link: Link) -> AsyncGenerator[Frame, None]:
@@ -210,8 +214,8 @@ class Api:
                 for frame in decoder.feed(block):
                     yield frame
 
-    async def events(self, session: str, after: int = 0, link: Link = _nobody) -> AsyncGenerator[Envelope, None]:
-        """All events of a session after a number, durable ones without gap or duplicate, as they happen."""
+    async def events(self, session: str, after: int = 0, link: Link = _ignore) -> AsyncGenerator[Envelope, None]:
+        """All events of a session after a sequence number, as they happen; durable ones without gaps or duplicates."""
         seen = after
         async for frame in self.frames({session: after}, link=link):
             if frame.kind == "events":
@@ -231,7 +235,7 @@ class Api:
         return await self.ask("GET", f"{path}?{urlencode(query)}" if query else path)
 
     async def post(self, path: str, body: object = None, key: str | None = None) -> Json:
-        """With a key of its own, so that a broken connection can be tried again without a second effect."""
+        """Always with an idempotency key, so that the request can be repeated after a broken connection."""
         return await self._asked("POST", path, msgspec.json.encode({} if body is None else body), key)
 
     async def ask(self, method: str, path: str, body: object = None) -> Json:

@@ -1,4 +1,4 @@
-"""One server, over `assent.http`: requests that are answered whole, and a response that is read as it comes."""
+"""Talks to one server over `assent.http`: requests with complete responses, and streams read as they arrive."""
 
 import asyncio
 import ssl
@@ -15,8 +15,8 @@ from assent.http.head import Headers, request_head
 from assent.http.loopback import is_loopback
 
 UNAUTHORIZED = 401
-SILENCE = 45.0
-"""Seconds after which a stream counts as broken: three times as long as the server is ever silent."""
+SILENCE_TIMEOUT = 45.0
+"""Seconds after which a silent stream counts as broken: three times the server's longest silence."""
 
 
 class Unreachable(OSError):
@@ -30,7 +30,7 @@ class Reply(Struct, frozen=True):
 
 
 class Http:
-    """Keeps one idle connection; requests at the same time get connections of their own."""
+    """Keeps one idle connection; concurrent requests get connections of their own."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Http:
         ca: str | None = None,
         renew: Callable[[], str] | None = None,
     ) -> None:
-        """`ca` is a file with the certificates to trust instead of the system's; `renew` gives the token of today, for
-        a server that has a new one with each start. Raises ValueError."""
+        """`ca` is a file with the certificates to trust instead of the system's; `renew` returns the current token, for
+        a server that has a new one after each start. Raises ValueError."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{url!r} is not an address: it must start with http:// or https:// and name a host")
+            raise ValueError(f"{url!r} is not a valid URL: it must start with http:// or https:// and contain a host")
         if token and parts.scheme == "http" and not is_loopback(parts.hostname):
-            raise ValueError(f"{url} must use https, or your token can be read on the way")
+            raise ValueError(f"{url} must use https, because your token would be sent unencrypted")
         self.url = url.rstrip("/")
         self._host, self._secure = parts.hostname, parts.scheme == "https"
         self._port = parts.port or (443 if self._secure else 80)
@@ -63,14 +63,14 @@ class Http:
         return (("Host", self._name), *((("Authorization", f"Bearer {self._token}"),) if self._token else ()))
 
     def _is_old(self, reply: Reply | Arriving) -> bool:
-        """The token was refused, and there is another one now: nothing has happened, so it may be asked again."""
+        """The token was refused and there is a new one: the request had no effect, so it can be repeated."""
         before = self._token
         if reply.status == UNAUTHORIZED and self._renew is not None:
             self._token = self._renew() or before
         return self._token != before
 
     async def request(self, method: str, path: str, body: bytes = b"", headers: Headers = ()) -> Reply:
-        """A connection that the server closed while it was idle is replaced, once, if that can do no harm."""
+        """Retries once on a new connection if the server closed the idle one and repeating does no harm."""
         reply = await self._once(method, path, body, headers)
         return await self._once(method, path, body, headers) if self._is_old(reply) else reply
 
@@ -108,7 +108,7 @@ class Http:
         return Reply(reply.status, reply.headers, body)
 
     async def stream(self, path: str, headers: Headers = ()) -> AsyncGenerator[Reply | bytes, None]:
-        """First the reply (with its body only when it is an error), then the blocks as they come, however slowly."""
+        """First the reply (with a body only if it is an error), then the blocks as they arrive."""
         with self._in_our_words():
             data = request_head("GET", path, [*self._always, *headers])
             async with asyncio.timeout(self._timeout):
@@ -117,17 +117,17 @@ class Http:
                 async with asyncio.timeout(self._timeout):
                     reply = await connection.request(data, "GET")
                 if self._is_old(reply):
-                    raise Unreachable(f"{self.url} was started again")
+                    raise Unreachable(f"{self.url} was restarted")
                 good = reply.status == 200
                 yield Reply(reply.status, reply.headers, b"" if good else await _whole(reply))
-                while good and (block := await _within(SILENCE, reply)) is not None:
+                while good and (block := await _within(SILENCE_TIMEOUT, reply)) is not None:
                     yield block
             finally:
                 self._drop(connection)
 
     async def _connect(self) -> Connection:
         if self._secure and self._context is None:
-            self._context = ssl.create_default_context()  # of the system, or of SSL_CERT_FILE
+            self._context = ssl.create_default_context()  # the system's, or SSL_CERT_FILE
         reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._context, limit=BLOCK)
         connection = Connection(reader, writer, self._host, None)
         self._open.add(connection)
@@ -154,9 +154,9 @@ class Http:
         except NoReply as failed:
             raise Unreachable(f"{self.url} closed the connection without a reply{failed}") from failed
         except HttpError as error:
-            raise Unreachable(f"{self.url} cannot be talked to: {error}") from error
+            raise Unreachable(f"{self.url} does not speak HTTP as expected: {error}") from error
         except ssl.SSLCertVerificationError as error:
-            trust = "name a file with certificates to trust: --ca FILE, or SSL_CERT_FILE"
+            trust = "give a file with certificates to trust: --ca FILE, or SSL_CERT_FILE"
             raise Unreachable(f"cannot reach {self.url}: {reason(error)}; {trust}") from error
         except OSError as error:
             raise Unreachable(f"cannot reach {self.url}: {reason(error)}") from error
@@ -166,7 +166,7 @@ def _trusting(ca: str) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except (OSError, ssl.SSLError) as error:
-        raise ValueError(f"{ca} has no certificates that can be read: {error.strerror or error}") from error
+        raise ValueError(f"cannot read certificates from {ca}: {error.strerror or error}") from error
 
 
 async def _within(seconds: float, reply: Arriving) -> bytes | None:

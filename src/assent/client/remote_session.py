@@ -1,4 +1,4 @@
-"""A session that a server runs, as our front ends see a session: commands in, events out, and the fold of them."""
+"""A session on a server, with the interface our front ends expect: commands in, events out, and their fold."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -11,7 +11,7 @@ from assent.session.state import SessionState
 
 
 class RemoteClient:
-    """Open it with `await RemoteClient.open(api, session)`. It closes the session's view, not the session."""
+    """Open it with `await RemoteClient.open(api, session)`. Closing it closes the connection, not the session."""
 
     def __init__(self, api: Api, session: str, me: str) -> None:
         self.me = me
@@ -41,9 +41,9 @@ class RemoteClient:
     def on_link(self, changed: Link) -> None:
         self._link = changed
 
-    def _tell(self, there: bool) -> None:
+    def _tell(self, connected: bool) -> None:
         if self._link is not None and not self._closed:
-            self._link(there)
+            self._link(connected)
 
     async def events(self) -> AsyncIterator[Envelope]:
         async with aclosing(self._api.events(self._session, self._state.seq, self._tell)) as events:
@@ -59,7 +59,7 @@ class RemoteClient:
         except (KeyError, IllegalTransition):
             if envelope.seq:
                 raise
-            return False  # a delta for a call that is over: it was on its way while we were away
+            return False  # a late delta for a call that has ended meanwhile
         return True
 
     async def send(self, command: Command, key: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Frames of the event stream, from bytes that are cut anywhere."""
+"""Decodes the frames of the event stream from bytes that may be split anywhere."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 class Frame(Struct, frozen=True):
     kind: str
     data: tuple[bytes, ...]
-    """One item a `data:` line: for `events` one event each."""
+    """One item per `data:` line: for `events`, one event each."""
     cursor: str | None = None
 
 
@@ -17,7 +17,7 @@ class FrameDecoder:
         self._held = b""
 
     def feed(self, block: bytes) -> Iterator[Frame]:
-        """The frames that are whole now; comments are passed over."""
+        """The frames that are complete now; comments are skipped."""
         *whole, self._held = (self._held + block).split(b"\n\n")
         for text in whole:
             frame = _frame(text)

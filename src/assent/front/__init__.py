@@ -1,1 +1,1 @@
-"""Front ends: each shows sessions to somebody, sends commands, and keeps no state that the log does not have."""
+"""Front ends: each shows sessions, sends commands, and keeps no state that is not in the log."""

@@ -1,7 +1,9 @@
-"""A thought as Gemini writes it: a subject in **bold** with a description around it."""
+"""A thought as Gemini and GPT write it: a subject in **bold** with a description around it."""
 
 import re
 
+LONGEST_SUBJECT = 200
+"""Bold text that is longer, in a thought that comes in pieces, is none."""
 _SUBJECT = re.compile(r"\*\*(.*?)\*\*", re.DOTALL)
 
 
@@ -16,3 +18,57 @@ def split_subject(text: str) -> tuple[str, str]:
 
 def join_subject(subject: str, description: str) -> str:
     return f"**{subject}**\n\n{description}" if subject else description
+
+
+class SubjectSplitter:
+    """The same for thoughts that come in pieces: a subject is told as soon as it is whole, the rest as it comes.
+
+    A thought may have several parts, which the provider counts; a subject is at the beginning of a part.
+    """
+
+    def __init__(self) -> None:
+        self._part: int | None = None
+        self._held = ""
+        """The beginning of a part that may become a subject."""
+        self._gap = ""
+        """What separates the part from the one before it, when it has no subject."""
+        self._at_start = self._after_subject = False
+
+    def feed(self, text: str, part: int) -> list[tuple[str, str]]:
+        """Pairs of a subject, which begins a new thought, and a text; either may be empty."""
+        if part == self._part:
+            return self._split(text)
+        gap = "" if self._part is None else "\n\n"
+        held = self.end()
+        self._part, self._gap, self._at_start, self._after_subject = part, gap, True, False
+        return [*held, *self._split(text)]
+
+    def end(self) -> list[tuple[str, str]]:
+        """What was held back."""
+        held, self._held, self._part = self._held, "", None
+        return [("", self._gap + held)] if held else []
+
+    def _split(self, text: str) -> list[tuple[str, str]]:
+        if self._at_start:
+            return self._look_for_subject(self._held + text)
+        if self._after_subject:
+            text = text.lstrip()
+            self._after_subject = not text
+        return [("", text)]
+
+    def _look_for_subject(self, text: str) -> list[tuple[str, str]]:
+        beginning = text.lstrip()
+        found = _SUBJECT.match(beginning)
+        if found is None and _may_be_subject(beginning):
+            self._held = text
+            return []
+        self._held, self._at_start = "", False
+        if found is None:
+            return [("", self._gap + text)]
+        rest = beginning[found.end() :].lstrip()
+        self._after_subject = not rest
+        return [(found.group(1).strip(), rest)]
+
+
+def _may_be_subject(text: str) -> bool:
+    return len(text) < LONGEST_SUBJECT and (text.startswith("**") or "**".startswith(text))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assent.models.provider_registry import provider_of
+from assent.models.provider_registry import provider_of, shortest_name
 from assent.parts import Call, Message, ModelMessage, ModelPart, Text, Thought
 
 
@@ -19,8 +19,8 @@ def own_or_unsigned(messages: tuple[Message, ...], provider: str) -> tuple[Messa
 
 
 def by_model_or_unsigned(messages: tuple[Message, ...], model: str) -> tuple[Message, ...]:
-    """The same, for a provider whose signatures are bound to one model."""
-    return _unsigned_where(messages, lambda writer: writer != model)
+    """The same, for a provider whose signatures are bound to one model. `model` is its full name."""
+    return _unsigned_where(messages, lambda writer: shortest_name(writer) != model)
 
 
 def without_signatures(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -1,44 +1,69 @@
 """From a model's name to a model. The provider's package is imported here, and only when it is chosen."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Callable, Mapping
 
-from assent.models.model_protocol import AuthFailed, BadRequest, Chunk, Model, Request, Searching
+from assent.models.model_protocol import AuthFailed, BadRequest, Model, UnknownModel
 from assent.models.provider import Access, Provider
-from assent.models.provider_registry import find_provider, split_name
-from assent.parts import SearchAnswer
+from assent.models.provider_registry import OwnProviders, find_provider, split_name
+
+StoredKey = Callable[[str], str]
+"""The key that the person has stored for the provider of this name; empty if there is none. Raises AuthFailed."""
 
 
-def open_model(name: str, env: Mapping[str, str]) -> Model:
-    """Raises ModelError. Nothing is connected yet."""
-    provider_name, model = split_name(name)
-    provider = find_provider(provider_name)
-    return provider.connect(model or provider.default_model, access_to(provider, env))
+def no_stored_key(provider: str) -> str:
+    return ""
 
 
-def access_to(provider: Provider, env: Mapping[str, str]) -> Access:
+def open_model(
+    name: str, env: Mapping[str, str], own: OwnProviders | None = None, stored_key: StoredKey = no_stored_key
+) -> Model:
+    """`own`: the providers of the settings. Raises ModelError. Nothing is connected yet."""
+    provider_name, model = split_name(name, own)
+    provider = find_provider(provider_name, own)
+    if not model and not provider.default_model and provider.list_models is not None:
+        raise UnknownModel(f"which model of {provider.title}? `assent models {provider.name}` lists them")
+    return provider.connect(model or provider.default_model, access_to(provider, env, stored_key))
+
+
+def access_to(provider: Provider, env: Mapping[str, str], stored_key: StoredKey = no_stored_key) -> Access:
     """How to reach a provider from here. Raises AuthFailed without a key, BadRequest for an unusable address."""
-    key = find_key(provider, env)
+    key = find_key(provider, env, stored_key)
     if not key and provider.key_variables and not provider.key_optional:
         raise AuthFailed(_no_key(provider))
-    url = env.get(provider.base_url_variable, "").strip() or provider.base_url
+    url = base_url(provider, env)
     if not url:
-        return Access(base_url="", key=key, env=env)
+        if provider.base_url_variable:
+            raise BadRequest(f"{provider.title} has no address of its own: set {provider.base_url_variable}")
+        return Access(base_url="", provider=provider.name, key=key, env=env)
     from assent.models.proxy import proxy_for
 
     if key:
         _check_safe(url, provider)
-    return Access(base_url=url, key=key, proxy=proxy_for(url, env), env=env)
+    return Access(base_url=url, provider=provider.name, key=key, proxy=proxy_for(url, env), env=env)
 
 
-def find_key(provider: Provider, env: Mapping[str, str]) -> str:
+def base_url(provider: Provider, env: Mapping[str, str]) -> str:
+    """Where it is reached from here; empty if it has no address."""
+    url = env.get(provider.base_url_variable, "").strip() or provider.base_url
+    return provider.complete_url(url) if url and provider.complete_url is not None else url
+
+
+def find_key(provider: Provider, env: Mapping[str, str], stored_key: StoredKey = no_stored_key) -> str:
+    """The environment goes first: it is the closest to the person who starts Assent."""
+    return key_in_environment(provider, env) or stored_key(provider.name)
+
+
+def key_in_environment(provider: Provider, env: Mapping[str, str]) -> str:
     return next((key for name in provider.key_variables if (key := env.get(name, "").strip())), "")
 
 
 def _no_key(provider: Provider) -> str:
+    where = f" Get one at {provider.key_page}," if provider.key_page else " Get one,"
     return (
-        f"No key for the model. Get one at {provider.key_page}\n"
-        f"and set it in the shell that starts Assent: export {provider.key_variables[0]}=<your key>\n"
-        "To try Assent without a key: make run, or assent tour."
+        f"{provider.title} needs a key, and there is none.{where}\n"
+        f"then run `assent login {provider.name}`, or set it in the shell that starts Assent: "
+        f"export {provider.key_variables[0]}=<your key>\n"
+        "To try Assent without a key: assent tour."
     )
 
 
@@ -49,32 +74,5 @@ def _check_safe(url: str, provider: Provider) -> None:
 
     origin = parse_origin(url)
     if origin.scheme == "http" and not is_loopback(origin.host):
-        variable = provider.base_url_variable
-        raise BadRequest(f"{variable} is {url}: it must use https, or your key can be read on the way")
-
-
-class DeferredModel:
-    """A model that is opened with its first request. Until then nothing is missed if the key is missing: the person
-    can look around, and is told how to get one when they ask something.
-    """
-
-    def __init__(self, name: str, env: Mapping[str, str]) -> None:
-        self.name = name
-        self._env = env
-        self._model: Model | None = None
-
-    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        if self._model is None:
-            self._model = open_model(self.name, self._env)
-        return self._model.stream(request)
-
-    async def search(self, query: str) -> SearchAnswer:
-        if self._model is None:
-            self._model = open_model(self.name, self._env)
-        if not isinstance(self._model, Searching):
-            raise BadRequest(f"{self.name} cannot search the web")
-        return await self._model.search(query)
-
-    async def close(self) -> None:
-        if self._model is not None:
-            await self._model.close()
+        place = provider.base_url_variable or f"providers.{provider.name}.base_url"
+        raise BadRequest(f"{place} is {url}: it must use https, or your key can be read on the way")

@@ -6,19 +6,26 @@ A model that is not listed costs "unknown", never a guess. A wrong guess of a wi
 from collections.abc import Mapping
 
 from assent.config import Price
-from assent.models.model_protocol import UnknownModel
+from assent.models.model_protocol import BadRequest
 from assent.models.provider import KnownModel, Provider
-from assent.models.provider_registry import find_provider, split_name
+from assent.models.provider_registry import OwnProviders, find_provider, split_name
 from assent.parts import Usage
 
 UNKNOWN_WINDOW = 128_000
 
 
-def context_window(name: str) -> int:
-    provider, known = _look_up(name)
+def context_window(name: str, own: OwnProviders | None = None) -> int:
+    """`own`: the providers of the settings."""
+    provider, known = _look_up(name, own)
     if known is not None:
         return known.window
     return provider.default_window if provider is not None else UNKNOWN_WINDOW
+
+
+def known_window(name: str, own: OwnProviders | None = None) -> int | None:
+    """None for a model that is not listed."""
+    _, known = _look_up(name, own)
+    return known.window if known is not None else None
 
 
 def price_date(name: str) -> str:
@@ -44,6 +51,10 @@ class Prices:
         dollars = fresh * price.input + usage.cached * cached + usage.cache_written * written
         return (dollars + (usage.output + usage.thoughts) * price.output) / 1_000_000
 
+    def of(self, model: str) -> Price | None:
+        """For a request of ordinary length."""
+        return self._price(model, 0)
+
     def is_own(self, model: str) -> bool:
         return model in self._own
 
@@ -56,10 +67,10 @@ class Prices:
         return known.long_price if known.long_price is not None and prompt > known.long_input else known.price
 
 
-def _look_up(name: str) -> tuple[Provider | None, KnownModel | None]:
+def _look_up(name: str, own: OwnProviders | None = None) -> tuple[Provider | None, KnownModel | None]:
     try:
-        provider_name, model = split_name(name)
-    except UnknownModel:
+        provider_name, model = split_name(name, own)
+        provider = find_provider(provider_name, own)
+    except BadRequest:
         return None, None
-    provider = find_provider(provider_name)
     return provider, provider.known(model)

@@ -15,11 +15,12 @@ A stream that ends without `Finished` was cut. What can go wrong:
 """
 
 from collections.abc import AsyncGenerator
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from assent.parts import Declaration, FinishReason, JsonObject, Message, SearchAnswer, Usage
+from assent.parts import Effort as Effort
 from assent.secrets.mask import Masker
 
 
@@ -72,10 +73,6 @@ class Transient(ModelError):
 
 class BrokenStream(Transient):
     type = "broken_stream"
-
-
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model should think. A provider that has fewer levels takes the nearest one."""
 
 
 class Request(Struct, frozen=True, kw_only=True):

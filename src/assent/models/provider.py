@@ -41,6 +41,8 @@ class Access(Struct, frozen=True, kw_only=True):
     """How to reach a provider. It holds the key, so it is never recorded or shown."""
 
     base_url: str
+    provider: str = ""
+    """By which name it was chosen: its own, or that of an entry of the settings. Models are named after it."""
     key: str = ""
     proxy: Proxy | None = None
     timeouts: Timeouts | None = None
@@ -64,6 +66,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     base_url: str = ""
     base_url_variable: str = ""
     """The environment variable that overrides `base_url`."""
+    complete_url: Callable[[str], str] | None = None
+    """Makes a base URL of what people write for one, such as a bare host."""
     key_variables: Sequence[str] = ()
     """Environment variables that may hold the key, the first one first. None: the provider takes no key."""
     key_optional: bool = False

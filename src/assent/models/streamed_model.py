@@ -12,8 +12,11 @@ from msgspec.structs import replace
 from assent.http.head import Headers
 from assent.models.foreign_messages import without_signatures
 from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
-from assent.models.sse import SseDecoder
+from assent.models.sse import LIMIT, SseDecoder
 from assent.models.streaming_client import HttpClient, Response
+
+EVENT_STREAM = "text/event-stream"
+PLAIN_JSON = "application/json"
 
 
 class ReplyReader(Protocol):
@@ -39,12 +42,17 @@ class WireFormat(Protocol):
 
     def encode(self, request: Request) -> bytes: ...
 
-    def reader(self) -> ReplyReader: ...
+    def reader(self, request: Request) -> ReplyReader:
+        """For the reply to this request."""
+        ...
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError: ...
 
 
 class StreamedModel:
+    takes_plain_json = False
+    """Whether a reply may come as one JSON document. The reader gets it as if it were an event."""
+
     def __init__(self, name: str, http: HttpClient, wire: WireFormat, headers: Headers, key: str = "") -> None:
         self.name = name
         self.http = http
@@ -58,8 +66,11 @@ class StreamedModel:
         )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        reply, events = self._wire.reader(), SseDecoder()
+        reply, events = self._wire.reader(request), SseDecoder()
         async with await self._ask(request) as response:
+            if _kind(response) == PLAIN_JSON:
+                for chunk in reply.chunks(await self._whole(response)):
+                    yield chunk
             while (block := await response.read()) is not None:
                 for event in events.feed(block):
                     for chunk in reply.chunks(event.data):
@@ -91,16 +102,28 @@ class StreamedModel:
     async def _check(self, response: Response) -> None:
         if response.status != 200:
             raise self._wire.failure(response.status, response.headers, hidden(self._key, await response.read_all()))
-        kind = response.headers.get("content-type", "text/event-stream").partition(";")[0].strip().lower()
-        if kind != "text/event-stream":
+        kind = _kind(response)
+        if kind != EVENT_STREAM and not (kind == PLAIN_JSON and self.takes_plain_json):
             raise await self._not_a_stream(response, kind)
+
+    async def _whole(self, response: Response) -> bytes:
+        data = bytearray()
+        while (block := await response.read()) is not None:
+            data += block
+            if len(data) > LIMIT:
+                raise BrokenStream(f"{self.http.host} answered with more than {LIMIT} bytes")
+        return hidden(self._key, bytes(data))
 
     async def _not_a_stream(self, response: Response, kind: str) -> ModelError:
         """Some gateways answer with status 200 and an error in JSON."""
-        body = hidden(self._key, await response.read_all()) if kind == "application/json" else b""
+        body = hidden(self._key, await response.read_all()) if kind == PLAIN_JSON else b""
         if b'"error"' in body:
             return self._wire.failure(500, response.headers, body)
         return BrokenStream(f"{self.http.host} answered with {kind} where an event stream was expected")
+
+
+def _kind(response: Response) -> str:
+    return response.headers.get("content-type", EVENT_STREAM).partition(";")[0].strip().lower()
 
 
 def check_key(key: str, variable: str) -> None:

@@ -11,7 +11,7 @@ happens (an error, a cancelled task, a consumer that stops reading) closes it on
 """
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -27,7 +27,11 @@ from assent.models.proxy import Proxy
 if TYPE_CHECKING:
     import ssl
 
+    from assent.http.decompression import Unpacker
+
 ERROR_BODY_LIMIT = 1 << 16
+DECOMPRESSED_LIMIT = 64 << 20
+"""Bytes that one block of a compressed body may become."""
 
 
 class Timeouts(Struct, frozen=True):
@@ -70,11 +74,24 @@ class Response:
     def __init__(self, client: "HttpClient", connection: Connection, reply: Reply) -> None:
         self._client, self._connection, self._reply = client, connection, reply
         self.status, self.headers = reply.status, reply.headers
+        self._unpacker = _unpacker(reply.headers)
 
     async def read(self) -> bytes | None:
         """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
         with _in_our_words():
-            return await self._reply.read()
+            if self._unpacker is None:
+                return await self._reply.read()
+            return await self._read_decompressed(self._unpacker)
+
+    async def _read_decompressed(self, unpacker: "Unpacker") -> bytes | None:
+        while (block := await self._reply.read()) is not None:
+            data = unpacker.feed(block, DECOMPRESSED_LIMIT)
+            if len(data) == DECOMPRESSED_LIMIT:
+                raise Broken("the compressed reply is too large")
+            if data:
+                return data
+        unpacker.end()
+        return None
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
         """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
@@ -240,6 +257,15 @@ class HttpClient:
 
     def _way(self) -> str:
         return f"{self.host} through the proxy {self._proxy.host}" if self._proxy else self.host
+
+
+def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":
+    """None for a plain body. We ask for one, but a few servers compress all the same."""
+    if "content-encoding" not in headers:
+        return None
+    from assent.http.decompression import unpacker_for
+
+    return unpacker_for(headers)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from assent.scheduler.approvals import (
     grant_for,
     person_decision,
 )
-from assent.scheduler.call import AwaitingApproval, advance
+from assent.scheduler.call import AwaitingApproval, Scheduled, advance
 from assent.scheduler.call_task import CallTask, Journal
 from assent.scheduler.transitions import Over, Transitions, make_action, new_about
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
@@ -140,10 +140,16 @@ class Answers:
         return invocation, action
 
     async def rejudge(self) -> None:
-        """Judge every waiting call again, after a mode change or a new grant."""
+        """Judge every call again that waits, for an answer or for its batch, after a mode change or a changed grant."""
         for task in list(self._tasks.values()):
-            if isinstance(task.call, AwaitingApproval) and not task.call.answered_by and task.action is not None:
-                await self._rejudge(task, task.action)
+            match task.call:
+                case AwaitingApproval(answered_by="") if task.action is not None:
+                    await self._rejudge(task, task.action)
+                case Scheduled(decision=decision) if decision.source != "person" and task.action is not None:
+                    if self._transitions.verdict(task.action, task.request).ruling != "allow":
+                        task.reconsider()  # it was allowed, and is no longer: it must ask before the batch starts
+                case _:
+                    pass
 
     async def _rejudge(self, task: CallTask, action: Action) -> None:
         verdict = self._transitions.verdict(action, task.request)

@@ -40,6 +40,10 @@ class Siblings(Protocol):
         """An earlier call may still change what it would do."""
         ...
 
+    def reconsider(self, task: "CallTask") -> None:
+        """It must look again before the batch starts."""
+        ...
+
 
 class CallTask:
     def __init__(self, call: ToolCall) -> None:
@@ -102,6 +106,11 @@ class CallTask:
     def tell_siblings(self) -> None:
         if self.siblings is not None:
             self.siblings.note(self)
+
+    def reconsider(self) -> None:
+        """What it may do has changed; if it waits for its batch, its task looks again."""
+        if self.siblings is not None and not self.in_turn:
+            self.siblings.reconsider(self)
 
     def disturb(self) -> None:
         """What it would do may have changed; its task looks again."""

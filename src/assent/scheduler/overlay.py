@@ -88,10 +88,14 @@ class Overlay:
         if changed:
             self._disturb(chain[place:])
 
+    def reconsider(self, task: CallTask) -> None:
+        """The rules have changed for it, and not what it would do."""
+        task.disturb()
+        self._barrier.withdraw(task)
+
     def _disturb(self, following: list[CallTask]) -> None:
         for task in following:
-            task.disturb()
-            self._barrier.withdraw(task)
+            self.reconsider(task)
             if task.proposal is not None:
                 return
 

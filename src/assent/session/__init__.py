@@ -1,4 +1,4 @@
-"""A session: an append-only log, its fold, and the runner that takes commands and makes events.
+"""A session: an append-only log, its fold, and the runner that takes commands and produces events.
 
 It knows no front end.
 """

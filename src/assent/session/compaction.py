@@ -1,4 +1,4 @@
-"""Makes a long conversation shorter: before a request that would be too long, after one that was, or for a person.
+"""Shortens a long conversation: before a request that would be too long, after one that was, or for a person.
 
 Old output is pruned first, which needs no request; if that is not enough, the older part becomes a summary.
 """
@@ -14,9 +14,9 @@ from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
 
 REGROWTH = 1.25
-"""A conversation that could not be made shorter is tried again when it is so many times as long."""
-LEAST_SAVED = 0.2
-"""Of the conversation. Pruning changes what the provider has cached, so it must be worth it."""
+"""A conversation that could not be shortened is tried again once it has grown by this factor."""
+MIN_SAVED = 0.2
+"""Share of the conversation. Pruning changes what the provider has cached, so it must be worth it."""
 
 
 class Compaction:
@@ -25,10 +25,13 @@ class Compaction:
         caller: ModelCaller,
         state: SessionState,
         journal: SessionJournal,
-        limit: int,
+        limit: Callable[[str], int],
         may_prune: Callable[[str], bool],
     ) -> None:
-        """A conversation of more than `limit` tokens is too long; 0 means never. `may_prune` is asked by tool name."""
+        """A conversation with more than `limit` tokens is too long for the model of this name; 0 means never.
+        `may_prune` is asked by tool name.
+        """
+        self._caller = caller
         self._state = state
         self._journal = journal
         self._limit = limit
@@ -45,7 +48,7 @@ class Compaction:
             await self._journal.record(await self._compressor.compress(prompt_id))
 
     async def after_refusal(self, prompt_id: str) -> bool:
-        """The provider finds the conversation too long, whatever we think. False: it cannot be made shorter."""
+        """The provider finds the conversation too long, whatever we think. Returns False if it cannot be shortened."""
         shorter = await self._prune(prompt_id)
         if self._compressor.is_worth_it():
             compressed = await self._compressor.compress(prompt_id)
@@ -55,22 +58,22 @@ class Compaction:
 
     @property
     def _is_too_long(self) -> bool:
-        limit = max(self._limit, int(self._state.incompressible * REGROWTH))
-        return bool(self._limit) and self._state.tokens > limit
+        allowed = self._limit(self._caller.model)
+        return bool(allowed) and self._state.tokens > max(allowed, int(self._state.incompressible * REGROWTH))
 
     async def _prune(self, prompt_id: str) -> bool:
         plan = plan_pruning(self._state.history(), self._may_prune)
-        if plan.saved <= plan.before * LEAST_SAVED:
+        if plan.saved <= plan.before * MIN_SAVED:
             return False
         await self._journal.record(OutputPruned(prompt_id, plan.call_ids, plan.before, plan.after))
         return True
 
     def begin(self, by: str, key: str) -> "asyncio.Task[ChatCompressed]":
-        """For a person. It may be cancelled, even before its first step; `finish` is told in any case."""
+        """For a person. It may be cancelled, even before its first step; call `finish` in any case."""
         return asyncio.create_task(self._compressor.compress(by=by, key=key), name="compress")
 
     async def finish(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
-        """The person's command is taken when it is done or cancelled."""
+        """Records the person's command as taken once it is done or cancelled."""
         try:
             done = await making
         except asyncio.CancelledError:
@@ -80,19 +83,19 @@ class Compaction:
 
 
 def essentials(state: SessionState) -> str:
-    """What no summary may lose or reword: the first request, the list of steps, the files that were changed."""
+    """What no summary may lose or reword: the first request, the to-do list, the changed files."""
     return "\n\n".join(_sections(state))
 
 
 def _sections(state: SessionState) -> Iterator[str]:
     if state.first_prompt and state.first_prompt != state.latest_prompt:
-        yield f"The user's first request, word for word:\n{state.first_prompt[:_LONGEST_PROMPT]}"
+        yield f"The user's first request, word for word:\n{state.first_prompt[:_MAX_PROMPT]}"
     if state.todos:
-        yield "Your list of steps:\n" + "\n".join(f"- [{todo.status}] {todo.description}" for todo in state.todos)
+        yield "Your to-do list:\n" + "\n".join(f"- [{todo.status}] {todo.description}" for todo in state.todos)
     changed = dict.fromkeys(change.path for call_id, change in state.changes.items() if call_id not in state.undone)
     if changed:
-        yield "Files that you changed:\n" + "\n".join(f"- {path}" for path in list(changed)[-_MOST_FILES:])
+        yield "Files that you changed:\n" + "\n".join(f"- {path}" for path in list(changed)[-_MAX_FILES:])
 
 
-_LONGEST_PROMPT = 4_000
-_MOST_FILES = 200
+_MAX_PROMPT = 4_000
+_MAX_FILES = 200

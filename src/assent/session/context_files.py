@@ -1,4 +1,4 @@
-"""The notes that the model is told: read when the session opens, and again when a call may have changed them."""
+"""The notes for the model: read when the session opens, and again when a call may have changed them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ class ContextFiles:
         return self._context.text
 
     def loaded(self) -> ContextLoaded:
-        """What to record of them."""
+        """What to record about them."""
         return ContextLoaded(self._context.sources)
 
     async def reload(self) -> None:
@@ -49,21 +49,21 @@ class ContextFiles:
         await self._journal.record(self.loaded())
 
     async def settled(self, calls: Sequence[Terminal]) -> None:
-        """A batch is over."""
+        """Called when a batch is over."""
         done = [self._work_of(call.request) for call in calls if isinstance(call, Success)]
         found = [self._touched.saw(work.folders) for work in done]
         if any(found) or any(self._is_told(path) for work in done for path in work.writes):
             await self.reload()
 
     def _is_told(self, path: str) -> bool:
-        """Whether the model is told what is in this file, or would be if it was there."""
+        """Whether the model is shown this file, or would be if it existed."""
         return os.path.basename(path) in NAMES or any(path == source.path for source in self._context.sources)
 
     def _work_of(self, request: CallRequest) -> _Work:
-        """What a call that is over has done, as its tool says; nothing when the tool is gone or does not know it."""
+        """What a finished call has done, according to its tool; nothing if the tool is gone or cannot tell."""
         tool = self._registry.get(request.tool)
         try:
             invocation = None if tool is None else tool.build(request.args)
             return _Work() if invocation is None else _Work(invocation.folders(), invocation.resources().writes)
-        except Exception:  # whatever is wrong with it was said where it was judged
+        except Exception:  # whatever is wrong was reported when it was judged
             return _Work()

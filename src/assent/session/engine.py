@@ -1,8 +1,8 @@
-"""The engine: keeps alive what has something to do, in one process, and lets the rest sleep in the log.
+"""The engine: runs the sessions that have something to do, in one process, and leaves the rest parked in the log.
 
-The log gives safety (one writer a session, nothing lost); the engine only gives liveness. A session that has a command
-in its inbox, or an unfinished turn, gets a runner; one that only waits for a person, or for nothing, is parked after a
-while and costs nothing until somebody speaks to it.
+The log provides safety (one writer per session, nothing lost); the engine only provides liveness. A session with a
+command in its inbox or an unfinished turn gets a runner; one that only waits for a person, or for nothing, is parked
+after a while and costs nothing until it is needed again.
 """
 
 import asyncio
@@ -19,60 +19,60 @@ from assent.session.log import LogError, NoSuchSession, SessionBusy, SessionInfo
 from assent.session.running_session import RunningSession
 from assent.session.state import SessionState
 
-if TYPE_CHECKING:  # imported when there is a server
+if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.offers import PromptServers
 
 LINGER = 20.0
-"""Seconds for which a session that rests stays open: whoever spoke to it may speak again."""
-MOST_RESTING = 128
-"""More than these do not linger; those that rest longest are parked first."""
+"""Seconds for which a resting session stays open: it is likely to be used again."""
+MAX_RESTING = 128
+"""How many resting sessions stay open; those that have rested longest are parked first."""
 CALM = 1.0
-"""Seconds without a session being woken. Before that, four times as many may rest: answers come first."""
-SWEEP = 1.0
+"""Seconds since a session was last woken. Until then, four times as many may stay open: answers come first."""
+SWEEP_INTERVAL = 1.0
 PARK_AT_ONCE = 4
 PARK_PAUSE = 0.02
-"""There is no hurry, and whoever waits for an answer comes first."""
+"""Parking is not urgent, and anyone waiting for an answer comes first."""
 
 
 Activity = Literal["absent", "opening", "running", "resting"]
-"""`running` and `resting` sessions run in this process, and its listener hears all their events."""
+"""`running` and `resting` sessions run in this process, and its listener receives all their events."""
 Listener = Callable[[Envelope], None]
 GiveWay = Callable[[], Awaitable[None]]
 
 
 class SessionEngine(Protocol):
-    """Runs the sessions of a server, in this process or elsewhere. The log has the truth; this is what more there is
-    to know of a session that runs."""
+    """Runs the sessions of a server, in this process or elsewhere. The log is authoritative; this knows what is
+    specific to running sessions."""
 
     async def start(self) -> None:
-        """Goes on with what an earlier process of ours left unfinished; those that only wait stay where they are."""
+        """Continues what an earlier process of ours left unfinished; sessions that only wait stay parked."""
         ...
 
     async def ensure(self, session: str) -> None:
-        """Sees to it that the session runs; raises SessionBusy when a process that is not ours has it, and one of
-        CANNOT_OPEN when it cannot be opened."""
+        """Makes sure the session runs; raises SessionBusy if a process that is not ours has it, and one of
+        CANNOT_OPEN if it cannot be opened."""
         ...
 
     def nudge(self, session: str) -> None:
-        """There may be something to do. Comes back at once."""
+        """Tells the engine that the session may have something to do. Returns at once."""
         ...
 
     async def cancel(self, session: str) -> None:
-        """Stops running the session. What waits for a person goes on waiting."""
+        """Stops running the session. What waits for a person keeps waiting."""
         ...
 
     async def drain(self) -> None:
-        """Stops all; nothing is started any more."""
+        """Stops all sessions; no more are started."""
         ...
 
     def activity(self, session: str) -> Activity: ...
 
     def state(self, session: str) -> SessionState | None:
-        """The fold of a session that runs in this process; it goes on changing. Of others the log has the events."""
+        """The fold of a session that runs in this process; it keeps changing. For others, read the log."""
         ...
 
     def problem(self, session: str) -> str:
-        """Why the session could not be opened when it was nudged; empty when it could."""
+        """Why the session could not be opened when it was nudged; empty if it could."""
         ...
 
     def servers(self, session: str) -> "PromptServers | None":
@@ -84,17 +84,17 @@ class SessionEngine(Protocol):
 
     @property
     def parked(self) -> int:
-        """So many sessions that were open here are not any more."""
+        """How many sessions have been parked."""
         ...
 
     @property
     def calm(self) -> bool:
-        """Nobody waits for anything that runs here, nor did a moment ago."""
+        """Nothing here has been waited for, now or a moment ago."""
         ...
 
 
 class Opened:
-    """A runner, what closes it with all that belongs to it, and the MCP servers that it has."""
+    """A runner, a function that closes it with everything it uses, and its MCP servers."""
 
     def __init__(
         self, runner: RunningSession, close: Callable[[], Awaitable[None]], servers: "PromptServers | None" = None
@@ -107,11 +107,11 @@ class Opened:
 
 Opener = Callable[[SessionInfo], Awaitable[Opened]]
 CANNOT_OPEN = (LogError, ModelError, BadRule, OSError)
-"""What may keep a session from being opened; each says why in words."""
+"""What can keep a session from being opened; each says why."""
 
 
 class LocalEngine:
-    """An asyncio supervisor. `client` is who opens its sessions; those that bear this name are ours after a restart."""
+    """An asyncio supervisor. `client` is who opens its sessions; after a restart, those of this name are ours."""
 
     def __init__(
         self,
@@ -120,18 +120,18 @@ class LocalEngine:
         client: str,
         *,
         linger: float = LINGER,
-        most_resting: int = MOST_RESTING,
+        max_resting: int = MAX_RESTING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._log = log
         self._opener = opener
         self._client = client
         self._linger = linger
-        self._most_resting = most_resting
+        self._max_resting = max_resting
         self._clock = clock
         self._open: dict[str, Opened] = {}
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """Opening and parking of one session never overlap; those of different sessions do."""
+        """Opening and parking the same session never overlap; for different sessions they may."""
         self._opening: set[str] = set()
         self._nudges: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.Task[None] | None = None
@@ -158,7 +158,7 @@ class LocalEngine:
 
     def nudge(self, session: str) -> None:
         if not self._draining:
-            self._opening.add(session)  # from now on, not from when the task begins
+            self._opening.add(session)  # now, not only when the task starts
             self._spawn(self._nudged(session))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
@@ -228,7 +228,7 @@ class LocalEngine:
             opened.rests_since = None
             return
         if self._draining:
-            raise SessionBusy("the server is stopping")
+            raise SessionBusy("the server is shutting down; try again when it is back")
         self._woken_at = self._clock()
         self._opening.add(session)
         try:
@@ -241,7 +241,7 @@ class LocalEngine:
         try:
             await self.ensure(session)
         except (SessionBusy, NoSuchSession):
-            pass  # whoever has it looks into the inbox too
+            pass  # whoever has it reads the inbox too
         except CANNOT_OPEN as error:
             self.problems[session] = str(error)
         finally:
@@ -258,8 +258,8 @@ class LocalEngine:
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(SWEEP)
-            with suppress(LogError):  # whoever asks next is told
+            await asyncio.sleep(SWEEP_INTERVAL)
+            with suppress(LogError):  # reported to the next caller
                 for some in _by(PARK_AT_ONCE, self._parkable()):
                     await asyncio.gather(*map(self._park_resting, some))
                     await asyncio.sleep(PARK_PAUSE)
@@ -276,7 +276,7 @@ class LocalEngine:
             opened.rests_since = now if opened.rests_since is None else opened.rests_since
             resting.append((opened.rests_since, session))
         resting.sort()
-        most = 4 * self._most_resting if self._woken_lately() else self._most_resting
+        most = 4 * self._max_resting if self._woken_lately() else self._max_resting
         surplus = max(0, len(resting) - most)
         return [
             session for place, (since, session) in enumerate(resting) if place < surplus or now - since > self._linger
@@ -291,17 +291,17 @@ class LocalEngine:
             if opened is None or not (opened.runner.resting or opened.runner.failure is not None):
                 return
             await self._park(session)
-        if await self._log.inbox(session):  # it came while we were closing
+        if await self._log.inbox(session):  # it arrived while we were closing
             self.nudge(session)
 
-    # --- what others do ---
+    # --- changes by other processes ---
 
     def _others_changed(self) -> None:
         if not self._draining:
             self._spawn(self._look_for_commands())
 
     async def _look_for_commands(self) -> None:
-        """Answers given from another terminal wake the sessions that are ours."""
+        """Wakes sessions of ours that were sent commands from another process."""
         with suppress(LogError):
             for session in await self._log.pending():
                 await self._wake_if_ours(session)

@@ -1,4 +1,4 @@
-"""A fork: a new session that begins with everything an earlier one knew, and goes its own way from there."""
+"""A fork: a new session that starts with everything an earlier one knew and continues on its own."""
 
 import time
 
@@ -9,11 +9,11 @@ from assent.session.log import LogDamaged, SessionLog, Stamp, new_session_id
 
 
 async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None) -> str:
-    """Copies the events into a new session. Questions that wait are asked anew there: an answer covers one session."""
+    """Copies the events into a new session. Waiting questions are asked again there: an answer covers one session."""
     envelopes = await log.read(session)
     first = envelopes[0].event
     if not isinstance(first, SessionCreated):
-        raise LogDamaged(f"session {session} does not begin with its creation")
+        raise LogDamaged(f"session {session} does not start with its creation")
     copy = new_session_id()
     kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | CommandTaken)]
     more = [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)]

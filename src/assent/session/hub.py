@@ -1,6 +1,6 @@
-"""Who listens: every subscriber gets every event from the moment it subscribed, in order.
+"""The subscribers of a session: each gets every event from the moment it subscribed, in order.
 
-A subscriber is in this process and keeps up or holds what it has not read; remote clients are the server's business.
+A subscriber is in this process and buffers what it has not read yet; remote clients are the server's business.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Subscription:
 
     @property
     def caught_up(self) -> bool:
-        """Whether everything that happened so far was read."""
+        """Whether everything so far has been read."""
         return not self._unread
 
     def close(self) -> None:
@@ -47,7 +47,7 @@ class Hub:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
         self.listener: Callable[[Envelope], None] | None = None
-        """Told at once, in the same step, before all others; it must not raise and not wait."""
+        """Called synchronously, before all others; it must not raise or block."""
 
     def subscribe(self) -> Subscription:
         subscription = Subscription(self)

@@ -1,6 +1,6 @@
-"""Which requests have done their work: kept in the transaction that does it, so that neither is there alone.
+"""Which requests have taken effect: stored in the same transaction as the effect, so that neither exists alone.
 
-A request that comes again comes soon: after a week its stamp goes, and with it the row of a command that was taken.
+A repeated request comes soon: after a week its stamp is deleted, and with it the row of a command that was taken.
 """
 
 import sqlite3
@@ -9,12 +9,12 @@ import time
 from assent.session.log import Stamp, key_reused
 
 KEPT_SECONDS = 7 * 24 * 3600
-AT_ONCE = 20
-"""More than whoever sweeps has added, so that what has piled up gets less; and few, so that nobody waits for it."""
+SWEEP_SIZE = 20
+"""More than one request adds, so that a backlog shrinks; and few, so that nobody waits for it."""
 
 
 def find(db: sqlite3.Connection, stamp: Stamp) -> str | None:
-    """The session in which it did its work. Raises KeyReused when its key belongs to another request."""
+    """The session in which it took effect. Raises KeyReused if its key belongs to another request."""
     row = db.execute("SELECT digest, session FROM stamps WHERE key = ?", (stamp.key,)).fetchone()
     if row is None:
         return None
@@ -30,8 +30,8 @@ def keep(db: sqlite3.Connection, stamp: Stamp, session: str) -> None:
 
 
 def sweep(db: sqlite3.Connection) -> None:
-    """A few of the oldest; never a command that waits, nor its stamp."""
-    until = (int(time.time()) - KEPT_SECONDS, AT_ONCE)
+    """Deletes a few of the oldest; never a waiting command or its stamp."""
+    until = (int(time.time()) - KEPT_SECONDS, SWEEP_SIZE)
     waits = "SELECT 1 FROM inbox WHERE inbox.session = stamps.session AND inbox.key = stamps.key AND taken = 0"
     old = f"SELECT key FROM stamps WHERE at < ? AND NOT EXISTS ({waits}) ORDER BY at LIMIT ?"
     db.execute(f"DELETE FROM stamps WHERE key IN ({old})", until)

@@ -1,6 +1,6 @@
-"""What can be known of all sessions without reading their events: kept in step in the transaction that writes them.
+"""What is known about all sessions without reading their events: updated in the transaction that writes them.
 
-The list of sessions, and the approvals that wait. Everything here can be made again from the events.
+The list of sessions, and the waiting approvals. Everything here can be rebuilt from the events.
 """
 
 import sqlite3
@@ -50,20 +50,20 @@ _ONE = (
 )
 _WAITING = "session, call_id, asked_at, data"
 Row = tuple[str, str, float, bytes]
-"""An approval that waits, as it is stored."""
+"""A waiting approval, as it is stored."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Approval).decode
 
 
 class Index:
-    """Used by the writer's thread alone."""
+    """Used only by the writer's thread."""
 
     def __init__(self) -> None:
         self._asked: set[tuple[str, str]] = set()
-        """Calls that may wait, so that the thousands which were never asked about cost no statement."""
+        """Calls that may be waiting, so that the thousands that never were need no statement."""
 
     def opened(self, db: sqlite3.Connection, session: str) -> None:
-        """This process is going to write the session: what others asked may be answered here."""
+        """This process is about to write the session: approvals requested elsewhere may be answered here."""
         found = db.execute("SELECT call_id FROM approvals WHERE session = ?", (session,))
         self._asked.update((session, call_id) for (call_id,) in found)
 
@@ -107,7 +107,7 @@ def _changed(event: Event) -> dict[str, str | int]:
             return {}
 
 
-# --- asking ---
+# --- queries ---
 
 
 def sessions(db: sqlite3.Connection) -> list[SessionInfo]:

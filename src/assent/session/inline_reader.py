@@ -1,8 +1,8 @@
-"""Reads a few rows on the event loop itself, where handing the question to a thread would cost ten times the answer.
+"""Reads a few rows on the event loop itself, where handing the query to a thread would cost ten times as much.
 
-It knows one connection that only reads, and nothing of sessions. A job sees one state, whatever is written meanwhile.
-SQLite's readers do not wait for its writers; what would have to wait all the same, or goes wrong, is left to the
-thread, which says why.
+It knows one read-only connection, and nothing about sessions. A job sees one state, whatever is written meanwhile.
+SQLite's readers do not wait for its writers; a job that would have to wait anyway, or fails, is left to the thread,
+which reports why.
 """
 
 import sqlite3
@@ -23,18 +23,18 @@ class InlineReader:
 
     async def __call__(self, job: Job) -> Any:
         if self._connection is None:
-            found = await self._ask_thread(job)  # once it has answered there is a database to look into
+            found = await self._ask_thread(job)  # once it has answered, the database exists
             self._open()
             return found
         try:
-            return _at_one_moment(self._connection, job)
+            return _in_transaction(self._connection, job)
         except sqlite3.Error:
             return await self._ask_thread(job)
 
     def _open(self) -> None:
-        """Unless somebody who asked at the same time has done it, or it was closed meanwhile."""
+        """Unless a concurrent job has done it, or it was closed meanwhile."""
         if self._connection is None and not self._closed:
-            with suppress(sqlite3.Error):  # the next one tries again
+            with suppress(sqlite3.Error):  # the next job tries again
                 place = f"{self._path.absolute().as_uri()}?mode=ro"
                 self._connection = sqlite3.connect(place, uri=True, timeout=0, isolation_level=None)
 
@@ -44,8 +44,8 @@ class InlineReader:
             self._connection.close()
 
 
-def _at_one_moment(connection: sqlite3.Connection, job: Job) -> Any:
-    """Without a transaction each question of the job would be answered from another state."""
+def _in_transaction(connection: sqlite3.Connection, job: Job) -> Any:
+    """Without a transaction, each query of the job could see another state."""
     connection.execute("BEGIN")
     try:
         return job(connection)

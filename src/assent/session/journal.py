@@ -1,8 +1,7 @@
-"""The only way into the log: stamps events, appends them under the fence, then folds and announces them.
+"""The only way into the log: numbers events, appends them under the fence, then folds and announces them.
 
-Events are in order from the moment `record` is called; they are durable, folded and announced when it was awaited.
-After the first failure nothing is written any more and nobody hears any more: a session that cannot remember must not
-act.
+Events are ordered from the moment `record` is called; they are durable, folded and announced once it has been awaited.
+After the first failure, nothing more is written or announced: a session that cannot remember must not act.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ class SessionJournal:
         appended = self._log.append(self._fence, envelopes) if self.failure is None else self._refused()
         recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         appended.add_done_callback(lambda future: self._settle(future, envelopes, recorded))
-        # Shielded: whoever gives up waiting must not take the record back.
+        # Shielded: cancelling the wait must not cancel the record.
         return asyncio.shield(recorded)
 
     def announce(self, event: TransientEvent) -> None:
@@ -58,7 +57,7 @@ class SessionJournal:
             self.failure = self.failure or error
             self._hub.close()
             recorded.set_exception(error)
-            recorded.exception()  # whoever awaits is told; a record that nobody awaits is told by `failure`
+            recorded.exception()  # raised where it is awaited; `failure` reports what nobody awaits
             return
         for envelope in envelopes:
             self._publish(envelope)

@@ -1,12 +1,12 @@
-"""The port `SessionLog`: where sessions live. Events in gap-free order, commands in an inbox, one writer a session.
+"""The port `SessionLog`: where sessions are stored. Gap-free events, an inbox for commands, one writer per session.
 
 What can go wrong:
 
     LogError
     ├── NoSuchSession    there is no session with that id
     ├── SessionBusy      another process has it open
-    ├── LostFence        this writer was replaced by a newer one, or is out of step; nothing was written
-    ├── KeyReused        that key was used before, for another request; nothing was written
+    ├── LostFence        a newer writer has replaced this one, or it is out of step; nothing was written
+    ├── KeyReused        the key was already used for another request; nothing was written
     ├── LogUnavailable   the disk is full, read-only, or failing; nothing was written
     └── LogDamaged       what is stored cannot be read
 """
@@ -54,29 +54,29 @@ class LogDamaged(LogError):
 
 
 class Unreadable(Struct, frozen=True):
-    """Stands where an event should be that is missing or cannot be understood."""
+    """Takes the place of an event that is missing or cannot be read."""
 
     seq: int
     problem: str
 
 
 class Fence(Struct, frozen=True):
-    """The right to write one session. A newer token makes all older ones worthless."""
+    """The right to write one session. A newer token invalidates all older ones."""
 
     session: str
     token: int
 
 
 class Stamp(Struct, frozen=True):
-    """Marks what a request has done, in the same transaction: the same request finds it again, whenever it comes."""
+    """Marks the effect of a request, in the same transaction: if the request is repeated, it finds its effect."""
 
     key: str
     digest: bytes
-    """Of the request. The same key with another one is a mistake, and not a repetition."""
+    """Of the request. The same key with another digest is a mistake, not a repetition."""
 
 
 class Inboxed(Struct, frozen=True):
-    """A command that waits to be carried out."""
+    """A command waiting to be carried out."""
 
     key: str
     command: Command
@@ -84,7 +84,7 @@ class Inboxed(Struct, frozen=True):
 
 TITLE_LENGTH = 120
 RECENT_SESSIONS = 100
-"""How many sessions of a folder are looked through for its prompts."""
+"""How many sessions of a folder are searched for its prompts."""
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -102,22 +102,22 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     client: str = ""
     """Who opened it last."""
     waiting: int = 0
-    """How many approvals wait."""
+    """How many approvals are waiting."""
     unfinished: bool = False
     """Its newest turn is not over."""
     held: bool = False
-    """Whoever opened it last has not given it back: it is open, or its process died."""
+    """Whoever opened it last has not released it: it is open, or its process died."""
 
 
 class Opening(Struct, frozen=True):
-    """When a session is taken for writing, and by what kind of client."""
+    """When a session is acquired, and by what kind of client."""
 
     ts: float
     client: str
 
 
 class Waiting(Struct, frozen=True):
-    """An approval that waits, found without reading its session."""
+    """A waiting approval, found without reading its session."""
 
     session: str
     call_id: str
@@ -134,50 +134,50 @@ class SessionLog(Protocol):
         more: Sequence[Envelope] = (),
         stamp: Stamp | None = None,
     ) -> str:
-        """Makes a session whose event 1 is `first`, then `more`, all or nothing. Gives its id, or that of the session
-        which a request with this stamp has made before."""
+        """Creates a session whose event 1 is `first`, then `more`, all or nothing. Returns its id, or that of the
+        session that a request with this stamp created before."""
         ...
 
     async def stamped(self, stamp: Stamp) -> str | None:
-        """The session in which a request with this stamp has done its work; KeyReused when it was another one."""
+        """The session in which a request with this stamp took effect; raises KeyReused if it was another request."""
         ...
 
     async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
-        """Takes the session for writing, or raises NoSuchSession or SessionBusy.
+        """Acquires the session for writing, or raises NoSuchSession or SessionBusy.
 
-        With `opening` its next event says so, in the same transaction.
+        With `opening`, its next event records that, in the same transaction.
         """
         ...
 
     async def release(self, fence: Fence) -> None: ...
 
     async def is_open(self, session: str) -> bool:
-        """Has some process taken it for writing?"""
+        """Whether some process has acquired it for writing."""
         ...
 
     def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
-        """Queues the events at once, in this order; durable when the future resolves. All or nothing.
+        """Queues the events immediately, in this order; durable when the future resolves. All or nothing.
 
-        Commands of which they say that they were taken leave the inbox in the same transaction.
+        Commands that they record as taken leave the inbox in the same transaction.
         """
         ...
 
     async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
-        """Raises LogDamaged when one of them cannot be read: nobody may act on a part of the story."""
+        """Raises LogDamaged if one of them cannot be read: nobody may act on a part of the history."""
         ...
 
     async def salvage(self, session: str) -> list[Envelope | Unreadable]:
-        """All that can be read of a session, in order, for people to look at."""
+        """Everything that can be read of a session, in order, for people to look at."""
         ...
 
     async def put(self, session: str, key: str, command: Command, stamp: Stamp | None = None) -> bool:
-        """Adds a command to the inbox. A key that was used before changes nothing and gives False."""
+        """Adds a command to the inbox. If the key was used before, changes nothing and returns False."""
         ...
 
     async def inbox(self, session: str) -> list[Inboxed]: ...
 
     def watch(self, session: str, changed: Callable[[], None]) -> Callable[[], None]:
-        """Calls `changed` in this loop when the session may have new events or commands. Gives the way to stop."""
+        """Calls `changed` in this loop when the session may have new events or commands. Returns a function to stop."""
         ...
 
     def watch_all(self, changed: Callable[[], None]) -> Callable[[], None]:
@@ -185,17 +185,17 @@ class SessionLog(Protocol):
         ...
 
     async def sessions(self) -> list[SessionInfo]:
-        """All sessions, the newest first."""
+        """All sessions, newest first."""
         ...
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
-        """What was asked in the latest sessions of this folder, the oldest first; what cannot be read is left out."""
+        """The prompts of this folder's latest sessions, oldest first; unreadable ones are left out."""
         ...
 
     async def info(self, session: str) -> SessionInfo: ...
 
     async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
-        """Of those that there are, by their ids."""
+        """Those that exist, by id."""
         ...
 
     async def heads(self) -> dict[str, int]:
@@ -203,15 +203,15 @@ class SessionLog(Protocol):
         ...
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
-        """Every approval that waits, over all sessions (of that owner), the oldest first."""
+        """All waiting approvals of all sessions (of that owner), oldest first."""
         ...
 
     async def count_waiting(self) -> dict[str, int]:
-        """How many approvals wait, by the owner of their sessions; owners with none may be missing."""
+        """How many approvals are waiting, by session owner; owners with none may be missing."""
         ...
 
     async def spent_on(self, day: str) -> Spending:
-        """What all sessions used on that day, deleted ones included; the day is written `2026-11-17`."""
+        """What all sessions used on that day, including deleted ones; a day is written as `2026-11-17`."""
         ...
 
     async def spent_by_session(self) -> dict[str, Spending]:
@@ -219,7 +219,7 @@ class SessionLog(Protocol):
         ...
 
     async def expired(self, now: float) -> list[str]:
-        """The sessions with approvals whose time is over."""
+        """The sessions with expired approvals."""
         ...
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None: ...
@@ -229,49 +229,49 @@ class SessionLog(Protocol):
         ...
 
     async def delete(self, session: str, seen: int | None = None) -> None:
-        """Forgets the session and all that belongs to it; raises SessionBusy while somebody has it open.
+        """Deletes the session and everything that belongs to it; raises SessionBusy while it is open.
 
-        Whoever looked into it first gives the number of events as `seen`: it is busy, too, if more came since then, or
-        a command that waits in its inbox.
+        With `seen`, the number of events the caller has looked at, it is also busy if there are more events since, or
+        if a command is waiting in its inbox.
         """
         ...
 
     async def try_writing(self) -> None:
-        """Writes something that changes nothing, to the disk and back; raises what keeps it from that."""
+        """Writes to the disk without changing anything; raises the reason if that fails."""
         ...
 
     async def close(self) -> None: ...
 
 
 def keys_taken(envelopes: Sequence[Envelope]) -> list[str]:
-    """Of the commands that these events say were taken."""
+    """The keys of the commands that these events record as taken."""
     return [envelope.event.key for envelope in envelopes if isinstance(envelope.event, CommandTaken)]
 
 
 def title_of(prompt: str) -> str:
-    """What a session is called until a person names it: the beginning of its first prompt, on one line."""
+    """A session's title until a person names it: the beginning of its first prompt, on one line."""
     return " ".join(prompt.split())[:TITLE_LENGTH]
 
 
 def new_session_id() -> str:
-    """Sorts by time, cannot be guessed, is safe in a file name and a URL."""
+    """An id that sorts by time, cannot be guessed, and is safe in a file name and a URL."""
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
 
 
 def no_such_session(session: str) -> NoSuchSession:
-    return NoSuchSession(f"there is no session {session!r}; `assent sessions list` shows those there are")
+    return NoSuchSession(f"there is no session {session!r}; `assent sessions list` shows all sessions")
 
 
 def session_busy(session: str) -> SessionBusy:
     return SessionBusy(
         f"session {session} is open in another process. Answer its questions from here with `assent answer`, "
-        f"look at it with `assent sessions show {session}`, or close the other one first"
+        f"view it with `assent sessions show {session}`, or close it there first"
     )
 
 
 def lost_fence(session: str) -> LostFence:
-    return LostFence(f"session {session} was taken over by another process; this one may not write to it any more")
+    return LostFence(f"session {session} was taken over by another process; this one can no longer write to it")
 
 
 def key_reused() -> KeyReused:
-    return KeyReused("this key was used before for another request; take a new key for each request")
+    return KeyReused("this key was already used for another request; use a new key for each request")

@@ -1,4 +1,4 @@
-"""The in-memory twin of the log: same promises, nothing on disk. For tests and for runs that want no trace."""
+"""The in-memory implementation of the log: the same guarantees, nothing on disk. For tests and runs without a trace."""
 
 import asyncio
 from collections import Counter
@@ -42,7 +42,7 @@ class _Stored:
     def __init__(self, events: list[Envelope]) -> None:
         self.events = events
         self.commands: dict[str, Command | None] = {}
-        """By key, in order; None once carried out."""
+        """By key, in order; None once taken."""
         self.token = 0
         self.open = False
         self.watchers: list[Callable[[], None]] = []
@@ -205,7 +205,7 @@ class MemoryLog:
         self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}
 
     async def try_writing(self) -> None:
-        """Memory can always be written."""
+        """Memory is always writable."""
 
     async def close(self) -> None:
         """Nothing to close: what was stored can still be read and opened again, as after a restart."""

@@ -1,4 +1,4 @@
-"""The tables of the log on disk, and the way from each older layout to the newest."""
+"""The tables of the log on disk, and the migrations from each older layout to the newest."""
 
 import sqlite3
 
@@ -40,18 +40,18 @@ UPDATE stamps SET at = strftime('%s', 'now');
 UPDATE inbox SET taken = strftime('%s', 'now') WHERE taken;
 CREATE INDEX stamps_by_age ON stamps (at);
 CREATE INDEX inbox_by_age ON inbox (taken) WHERE taken > 0"""
-"""From here on `taken` is when that was; what is older than this layout counts as taken now."""
+"""From here on, `taken` is a time; commands taken under an older layout count as taken now."""
 LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES, SPENDING_TABLE)
-"""Each makes its layout from the one before."""
-VERSION_NOW = len(LAYOUTS)
+"""Each creates its layout from the one before."""
+CURRENT_VERSION = len(LAYOUTS)
 
 
 def migrate(db: sqlite3.Connection, path: str) -> None:
-    """All or nothing, also when two processes begin at once."""
+    """All or nothing, even if two processes start at once."""
     version = layout_of(db)
-    if version > VERSION_NOW:
-        raise LogUnavailable(f"{path} was written by a newer Assent (layout {version}); use that one")
-    if version == VERSION_NOW:
+    if version > CURRENT_VERSION:
+        raise LogUnavailable(f"{path} was written by a newer Assent (layout {version}); upgrade Assent")
+    if version == CURRENT_VERSION:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -63,7 +63,7 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
             _index_all(db, INDEXED)
         elif version > 1:
             _index_all(db, SPENDING_TYPES)
-        db.execute(f"PRAGMA user_version = {VERSION_NOW}")
+        db.execute(f"PRAGMA user_version = {CURRENT_VERSION}")
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
@@ -75,7 +75,7 @@ def layout_of(db: sqlite3.Connection) -> int:
 
 
 def _index_all(db: sqlite3.Connection, kinds: tuple[str, ...]) -> None:
-    """What the index would be if it had been there from the beginning. Events that cannot be read are left out."""
+    """Builds the index as if it had existed from the beginning. Unreadable events are left out."""
     index = Index()
     found = f"SELECT session, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(kinds))}) "
     for session, ts, v, data in db.execute(found + "ORDER BY session, seq", kinds).fetchall():

@@ -1,7 +1,7 @@
-"""Opens the log on disk for those who only read it, also where nothing can be written: a read-only or full disk.
+"""Opens the log on disk for reading only, even where nothing can be written: on a read-only or full disk.
 
-SQLite itself wants to write a little beside a database in WAL mode before it reads it. Where that fails, the file is
-read as one that does not change, or from a copy in memory. It knows files and connections, and nothing of sessions.
+SQLite has to write some files next to a WAL database before it can read it. Where that fails, the file is read as
+immutable, or from a copy in memory. This module knows files and connections, and nothing about sessions.
 """
 
 import os
@@ -11,18 +11,18 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from assent.session.migrations import VERSION_NOW, layout_of, migrate
+from assent.session.migrations import CURRENT_VERSION, layout_of, migrate
 
 _COPY_TO = (None, "/dev/shm")
-"""The usual place for temporary files, then one that is no disk."""
+"""The default folder for temporary files, then one in memory."""
 
 
 class _Outdated(sqlite3.OperationalError):
-    """The file has an older layout, which only a copy may leave."""
+    """The file has an older layout; only a copy may be migrated."""
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """A log that does not exist is an empty one. Raises sqlite3.Error, OSError or LogUnavailable."""
+    """A log that does not exist counts as empty. Raises sqlite3.Error, OSError or LogUnavailable."""
     if not _exists(path):
         return _empty(path)
     reasons: list[Exception] = []
@@ -53,7 +53,7 @@ def _shared(path: Path) -> sqlite3.Connection:
 
 
 def _unchanging(path: Path) -> sqlite3.Connection:
-    """Only without a journal: what is in there would be overlooked."""
+    """Only without a journal: its content would be ignored."""
     journal = Path(f"{path}-wal")
     if journal.exists() and journal.stat().st_size:
         raise sqlite3.OperationalError(f"{journal} has to be read as well")
@@ -87,12 +87,12 @@ def _connect(place: str) -> sqlite3.Connection:
 
 
 def _current(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """Reads from it at once, so that what is wrong shows here."""
+    """Reads from it immediately, so that errors appear here."""
     try:
         version = layout_of(db)
-        if version < VERSION_NOW:
+        if version < CURRENT_VERSION:
             raise _Outdated(f"{path} has an older layout")
-        migrate(db, str(path))  # only refuses a newer layout, for this one is not older
+        migrate(db, str(path))  # here it only refuses a newer layout
         db.execute("SELECT 1 FROM sessions LIMIT 1").fetchall()
     except BaseException:
         db.close()

@@ -1,4 +1,4 @@
-"""How a session is run, as opposed to what it is: what its runner is given besides log, model and tools."""
+"""How a session runs, as opposed to what it is: what its runner needs besides log, model and tools."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ from assent.secrets.mask import Masker
 class RunOptions(Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     attended: bool = True
-    """False: nobody can be asked, so what would ask is refused."""
+    """False: nobody can be asked, so whatever needs approval is refused."""
     max_turns: int = DEFAULT_MAX_TURNS
     max_parallel: int = 64
     approval_ttl: float | None = None
@@ -29,24 +29,30 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     retries: Retries = Retries()
     sleep: Sleep = asyncio.sleep
     fallback: Callable[[], Model] | None = None
-    """Makes the smaller model for when the quota is used up."""
+    """Opens the smaller model for when the quota is used up."""
     open_model: Callable[[str], Model] | None = None
-    """Opens another model by its name, for when a client wants to change it."""
+    """Opens another model by name, for when a client changes it."""
     load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
-    """Reads the context files, also of the folders below that are given; called whenever they may have changed."""
+    """Reads the context files, including those of the given subfolders; called whenever they may have changed."""
     load_mentions: Callable[[str, Policy], Awaitable[tuple[Attached, ...]] | None] = lambda _, __: None
-    """Reads what a prompt names with `@`, as far as the policy lets it; None when it names nothing."""
-    compress_above: int = 0
-    """So many tokens of conversation are compressed before the next request; 0 is never."""
+    """Reads what a prompt mentions with `@`, as far as the policy allows; None if it mentions nothing."""
+    compress_above: Callable[[str], int] = lambda _: 0
+    """How many tokens of conversation are too many for the model of this name; 0 means never compress."""
+    small_model: Callable[[int], Model | None] = lambda _: None
+    """The model that writes summaries, if there is one and it can take a request of so many tokens."""
+    inspect_model: Callable[[str], Awaitable[str]] | None = None
+    """Finds out what a person should know about the model of this name; may ask its provider. Usually empty."""
+    max_tokens: int | None = None
+    """The longest reply."""
     limits: SpendingLimits = SpendingLimits()
     cost: Callable[[str, Usage], float | None] = lambda model, usage: None
-    """Dollars for one request to a model, by its name; None where nobody knows."""
+    """The dollars for one request to a model, by its name; None if unknown."""
     masker: Masker = Masker()
     """Knows the secrets that no result may show."""
     only: str = ""
-    """Carry out the command with this key and nothing else: turns, questions and other commands stay as they are."""
+    """Carry out only the command with this key: turns, questions and other commands stay as they are."""
     clock: Callable[[], float] = time.time
     give_way: Callable[[], Awaitable[None]] | None = None
-    """Waits as long as something more urgent goes on; asked before a call runs."""
+    """Waits while something more urgent is going on; awaited before a call runs."""
     listener: Callable[[Envelope], None] | None = None
-    """Hears every event from the opening on, at once."""
+    """Receives every event as it happens, from the opening on."""

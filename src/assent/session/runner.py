@@ -1,7 +1,7 @@
-"""The runner: the one process that has a session open. Commands in, events out; nobody else writes.
+"""The runner: has a session open, alone. Commands in, events out; nobody else writes.
 
 It takes commands from the inbox in order, whoever put them there: this process, another terminal, a browser. A prompt
-that comes while a turn is running stays in the inbox until the turn is over.
+that arrives while a turn is running stays in the inbox until the turn is over.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from assent.commands import (
     Rename,
     RevokeGrant,
     RunTool,
+    SetEffort,
     SetMode,
     SetModel,
     Submit,
@@ -38,7 +39,8 @@ from assent.events import (
     SessionCreated,
     SessionRenamed,
 )
-from assent.models.model_protocol import Model
+from assent.models.model_protocol import Model, Request
+from assent.parts import Effort
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
@@ -49,6 +51,7 @@ from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
+from assent.session.model_watch import ModelWatch
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
@@ -69,24 +72,27 @@ async def create_session(
     title: str = "",
     by: str = "",
     stamp: Stamp | None = None,
+    effort: Effort | None = None,
 ) -> str:
-    """Its id, or with a stamp the id of the session that the same request has made before. `by` gave it its title."""
+    """Returns the id; with a stamp, that of the session the same request created before. `by` chose the title."""
     session, now = new_session_id(), time.time()
-    first = SessionCreated(folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner)
+    first = SessionCreated(
+        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort
+    )
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
     return await log.create(session, now, first, named, stamp)
 
 
 class Runner:
-    """Open it with `async with Runner.open(…)`; leaving parks what waits for a person."""
+    """Open it with `async with Runner.open(…)`; on exit, what waits for a person is parked."""
 
     def __init__(
         self, log: SessionLog, fence: Fence, state: SessionState, model: Model, registry: Registry, options: RunOptions
     ) -> None:
         self.session = state.session
         self.opened_at = 0
-        """The number of the event with which this process took over."""
+        """The sequence number of the event with which this process took over."""
         self.state = state
         self._log = log
         self._fence = fence
@@ -98,30 +104,38 @@ class Runner:
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls)
-        caller = ModelCaller(model, self._journal, ids, options.retries, options.sleep, options.fallback, options.cost)
-        self._settings = SessionSettings(self._journal, self._policy, self._scheduler, caller, options.open_model)
+        caller = _caller(model, self._journal, ids, options)
+        watch = ModelWatch(state, self._journal, options.inspect_model)
+        self._settings = SessionSettings(
+            self._journal, self._policy, self._scheduler, caller, options.open_model, watch
+        )
         self._context_files = ContextFiles(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
-        """The inbox has to be looked at."""
+        """Set when the inbox may have new commands."""
         self._caught_up = asyncio.Event()
         self._queue: dict[str, Queued] = {}
-        """What has to wait in the inbox, by key, as the last look found it."""
+        """What had to wait in the inbox when it was last read, by key."""
         self._turn_runner = self._make_work(caller, ids, registry)
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
         self._closing = False
 
     def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
-        """Nothing in it holds the runner: a session that was closed is gone at once, and leaves no garbage."""
+        """Nothing in it refers to the runner: a closed session is freed at once, without garbage collection."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
         compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune)
         loop = AgentLoop(
             caller,
             self._scheduler,
             self._journal,
-            system=lambda: system_prompt(state.folder, context_files.text),
-            tools=registry.declarations,
-            history=state.history,
+            request=lambda: Request(
+                system=system_prompt(state.folder, context_files.text),
+                messages=state.history(),
+                tools=registry.declarations(),
+                effort=state.effort,
+                max_tokens=options.max_tokens,
+                conversation=state.session,
+            ),
             usage=lambda: state.usage,
             settled=context_files.settled,
             make_room=compaction.before_request,
@@ -154,13 +168,13 @@ class Runner:
         options: RunOptions | None = None,
         past: Sequence[Envelope] = (),
     ) -> "Runner":
-        """Takes the session over, or raises SessionBusy. An unfinished turn goes on at once.
+        """Takes over the session, or raises SessionBusy. An unfinished turn continues at once.
 
-        Whoever has read the session's events from the first one on gives them as `past`: they are not read again.
+        `past` are the session's events from the first one on, if they have been read already: they are not read again.
         """
         options = options or RunOptions()
         before = [*past, *await log.read(session, past[-1].seq if past else 0)]
-        state = fold(session, before)  # what cannot be understood is not taken over, and nothing is written to it
+        state = fold(session, before)  # an unreadable session is not taken over, and nothing is written to it
         fence = await log.acquire(session, Opening(options.clock(), options.client))
         try:
             since = await log.read(session, state.seq)
@@ -180,6 +194,7 @@ class Runner:
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._turn_runner.pick_up()
+            self._settings.watch_model()
         self._inbox_task = asyncio.create_task(self._take_commands(), name="inbox")
 
     async def __aenter__(self) -> "Runner":
@@ -189,17 +204,17 @@ class Runner:
         await self.close()
 
     async def close(self) -> None:
-        """Stops what runs, keeps what waits for a person, and gives the session back."""
+        """Stops what is running, keeps what waits for a person, and releases the session."""
         self._closing = True
         self._news.set()
         await self._turn_runner.park()
-        if self._inbox_task is not None:  # not cancelled: whoever sent the command in hand waits to hear of it
+        if self._inbox_task is not None:  # not cancelled: the sender of the current command waits for its outcome
             await asyncio.gather(self._inbox_task, return_exceptions=True)
         await self._turn_runner.over()
         if self._unwatch is not None:
             self._unwatch()
-        self._hub.close()
         await self._settings.close()
+        self._hub.close()
         await self._log.release(self._fence)
 
     # --- for clients in this process ---
@@ -211,14 +226,14 @@ class Runner:
         return await self._log.read(self.session, after)
 
     async def send(self, command: Command, key: str | None = None) -> str:
-        """Hands in a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
+        """Sends a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
         key = key or secrets.token_urlsafe(12)
         await self._log.put(self.session, key, command)
         self._news.set()
         return key
 
     async def caught_up(self) -> None:
-        """Waits until the commands were taken that came while nobody had the session open."""
+        """Waits until the commands that arrived while nobody had the session open are taken."""
         await self._caught_up.wait()
 
     @property
@@ -227,14 +242,14 @@ class Runner:
 
     @property
     def resting(self) -> bool:
-        """Nothing goes on here by itself: closing it now would cost nothing but the way back."""
+        """Nothing is in progress: closing it now costs no more than opening it again."""
         if self._news.is_set() or not self._caught_up.is_set():
             return False
         return self._turn_runner.only_waits
 
     @property
     def failure(self) -> BaseException | None:
-        """Why the session can no longer write, if so."""
+        """Why the session can no longer write, if it cannot."""
         return self._journal.failure
 
     def waiting(self) -> list[AwaitingApproval]:
@@ -264,9 +279,9 @@ class Runner:
             case _ if self._options.only not in ("", item.key):
                 pass
             case _ if item.key in self.state.keys:
-                await self._taken(item)  # its effect was recorded, but not that it was taken
+                await self._taken(item)  # its effect is recorded, but not yet that it was taken
             case Submit() if self._turn_runner.has_read(item.key):
-                pass  # it is on its way into the log
+                pass  # it is already on its way into the log
             case Submit() | RunTool() if self._must_wait(item.command):
                 self._queue[item.key] = _queued(item.key, item.command)
             case Compress() if self._turn_runner.in_turn:
@@ -279,11 +294,11 @@ class Runner:
                 await self._withdraw(item.command, item)
             case command:
                 problem = await self._carry_out(command, item.key)
-                if problem or not isinstance(command, Answer):  # that an answer was taken is recorded with it
+                if problem or not isinstance(command, Answer):  # a successful answer records this itself
                     await self._taken(item, problem)
 
     def _must_wait(self, command: Submit | RunTool) -> bool:
-        """Prompts wait for the end of the turn; what a person runs also for what was run before."""
+        """Prompts wait for the end of the turn; a person's calls also wait for earlier ones."""
         return self._turn_runner.in_turn or (isinstance(command, RunTool) and self._turn_runner.runs_tools)
 
     def _show_queue(self) -> None:
@@ -295,7 +310,7 @@ class Runner:
         await self._journal.record(CommandTaken(item.key, item.command.by, problem))
 
     async def _carry_out(self, command: Command, key: str) -> str:
-        """Does what is asked; gives the reason when it cannot be done."""
+        """Does what is asked; returns the reason if it cannot be done."""
         try:
             match command:
                 case Answer():
@@ -308,10 +323,10 @@ class Runner:
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
                     await self._context_files.reload()
-                case SetMode() | SetModel() | Rename() | RevokeGrant():
+                case SetMode() | SetModel() | SetEffort() | Rename() | RevokeGrant():
                     await self._settings.make(command)
                 case Submit() | Withdraw() | Compress():
-                    raise AssertionError("taken care of before")
+                    raise AssertionError("handled earlier")
         except Refused as refusal:
             return self._explain(refusal, command)
         return ""
@@ -323,7 +338,7 @@ class Runner:
         return str(refusal)
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
-        """Both leave the inbox together: what was taken back, and the wish to take it back."""
+        """The withdrawn command and the withdrawal leave the inbox together."""
         if self._queue.pop(command.queued, None) is None or not self._turn_runner.forget(command.queued):
             await self._taken(item, "it is no longer in the queue")
             return
@@ -331,6 +346,19 @@ class Runner:
             CommandTaken(command.queued, command.by, "withdrawn"),
             CommandTaken(item.key, command.by),
         )
+
+
+def _caller(model: Model, journal: SessionJournal, ids: CallIds, options: RunOptions) -> ModelCaller:
+    return ModelCaller(
+        model,
+        journal,
+        ids,
+        options.retries,
+        options.sleep,
+        options.fallback,
+        options.cost,
+        options.small_model,
+    )
 
 
 def _policy(state: SessionState, options: RunOptions) -> Policy:

@@ -1,4 +1,4 @@
-"""The port `RunningSession`: a session that runs in this process. `runner` has the one that there is."""
+"""The port `RunningSession`: a session that runs in this process. `runner` implements it."""
 
 from typing import Protocol
 
@@ -10,10 +10,10 @@ from assent.session.state import SessionState
 
 
 class RunningSession(Protocol):
-    """What runs a session in this process, as far as engines and front ends may know it."""
+    """What engines and front ends may know about whatever runs a session in this process."""
 
     opened_at: int
-    """The number of the event with which this process took over."""
+    """The sequence number of the event with which this process took over."""
 
     @property
     def session(self) -> str: ...
@@ -26,12 +26,12 @@ class RunningSession(Protocol):
 
     @property
     def resting(self) -> bool:
-        """Nothing goes on here by itself: closing it now would cost nothing but the way back."""
+        """Nothing is in progress: closing it now costs no more than opening it again."""
         ...
 
     @property
     def failure(self) -> BaseException | None:
-        """Why the session can no longer write, if so."""
+        """Why the session can no longer write, if it cannot."""
         ...
 
     def waiting(self) -> list[AwaitingApproval]: ...
@@ -41,11 +41,11 @@ class RunningSession(Protocol):
     async def read(self, after: int = 0) -> list[Envelope]: ...
 
     async def send(self, command: Command, key: str | None = None) -> str:
-        """Hands in a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
+        """Sends a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
         ...
 
     async def caught_up(self) -> None:
-        """Waits until the commands were taken that came while nobody had the session open."""
+        """Waits until the commands that arrived while nobody had the session open are taken."""
         ...
 
     async def close(self) -> None: ...

@@ -1,18 +1,20 @@
-"""Changes of the session itself that a client may ask for: its mode, its model, its name, its grants."""
+"""Changes to the session itself that a client may request: its mode, its model, its title, its grants."""
 
+import asyncio
 from collections.abc import Callable
 
 from assent.agent.model_caller import ModelCaller
-from assent.commands import Rename, RevokeGrant, SetMode, SetModel
-from assent.events import GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
+from assent.commands import Rename, RevokeGrant, SetEffort, SetMode, SetModel
+from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
 from assent.models.model_protocol import Model, ModelError
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import Refused
 from assent.scheduler.scheduler import Scheduler
 from assent.session.journal import SessionJournal
 from assent.session.log import title_of
+from assent.session.model_watch import ModelWatch
 
-Change = SetMode | SetModel | Rename | RevokeGrant
+Change = SetMode | SetModel | SetEffort | Rename | RevokeGrant
 
 
 class SessionSettings:
@@ -23,25 +25,34 @@ class SessionSettings:
         scheduler: Scheduler,
         caller: ModelCaller,
         open_model: Callable[[str], Model] | None,
+        model_watch: ModelWatch,
     ) -> None:
         self._journal = journal
         self._policy = policy
         self._scheduler = scheduler
         self._caller = caller
         self._open_model = open_model
+        self._model_watch = model_watch
         self._opened: list[Model] = []
 
+    def watch_model(self) -> None:
+        """Finds out, in the background, what a person should know about the model in use."""
+        self._model_watch.look(self._caller.model)
+
     async def close(self) -> None:
+        await self._model_watch.close()
         for model in self._opened:
             await model.close()
 
     async def make(self, command: Change) -> None:
-        """Raises Refused with the reason when it cannot be done."""
+        """Raises Refused with the reason if it cannot be done."""
         match command:
             case SetMode():
                 await self._set_mode(command)
             case SetModel():
                 await self._set_model(command)
+            case SetEffort(effort=effort, by=by):
+                await self._journal.record(EffortChanged(effort, by))
             case Rename():
                 await self._rename(command)
             case RevokeGrant():
@@ -56,17 +67,18 @@ class SessionSettings:
         if self._open_model is None:
             raise Refused("the model of this session cannot be changed")
         try:
-            model = self._open_model(command.model)
+            model = await asyncio.to_thread(self._open_model, command.model)  # a key may come from a keyring
         except ModelError as error:
             raise Refused(str(error)) from error
         self._opened.append(model)
         await self._journal.record(ModelChanged(command.model, command.by))
         self._caller.use(model)
+        self.watch_model()
 
     async def _rename(self, command: Rename) -> None:
         title = title_of(command.title)
         if not title:
-            raise Refused("a session needs a name that can be seen")
+            raise Refused("the name of a session must have visible characters")
         await self._journal.record(SessionRenamed(title, command.by))
 
     async def _revoke(self, command: RevokeGrant) -> None:

@@ -1,4 +1,4 @@
-"""Looks before each request whether the session, or the day, has reached a limit."""
+"""Checks before each request whether the session, or the day, has reached a limit."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ class SpendingGuard:
         self._state, self._log, self._limits, self._clock = state, log, limits, clock
 
     async def reached_limit(self) -> str:
-        """What the person is told; empty when another request may be made."""
+        """The message for the person; empty if another request may be made."""
         if self._limits == SpendingLimits():
             return ""
         today = Spending()

@@ -1,6 +1,6 @@
 """What the model has used, by session and day: rows of the index that outlive the sessions they count.
 
-A deleted session leaves its share of the day behind, without its name, so that a limit by day still holds.
+A deleted session leaves its share of the day behind, without its name, so that daily limits still apply.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ CREATE TABLE spending (
 ) WITHOUT ROWID"""
 SPENDING_KINDS = (ModelReplied, ChatCompressed)
 SPENDING_TYPES = tuple(str(kind.__struct_config__.tag) for kind in SPENDING_KINDS)
-"""As the log calls them."""
+"""Their names in the log."""
 _ADD = (
     "ON CONFLICT (session, day) DO UPDATE SET requests = requests + excluded.requests, "
     "tokens = tokens + excluded.tokens, dollars = dollars + excluded.dollars, unpriced = unpriced + excluded.unpriced"

@@ -1,7 +1,7 @@
-"""The log on disk: one SQLite file for all sessions, WAL, every commit synced, readable by its owner only.
+"""The log on disk: one SQLite file for all sessions, WAL, every commit synced, readable only by its owner.
 
-One writer a session, twice over: a lock file that the system frees when its process dies, and a fence token in every
-append, so that a writer that lost the session is refused whatever the lock says.
+One writer per session is ensured twice: by a lock file that the system frees when its process dies, and by a fence
+token in every append, so that a writer that lost the session is refused whatever the lock says.
 """
 
 import asyncio
@@ -49,29 +49,29 @@ from assent.session.log import (
     no_such_session,
     session_busy,
 )
-from assent.session.migrations import VERSION_NOW, migrate
+from assent.session.migrations import CURRENT_VERSION, migrate
 from assent.session.spending_index import forget_session, spent_by_session, spent_on
 from assent.session.writer import Job, Writer
 
-MOMENT = 0.02
-"""Seconds, many times as long as a look at a lock takes."""
-GATHER = 0.001
-"""Seconds; a commit by itself takes about as long, and most of that is spent waiting for the disk."""
-FEW = 100
-"""So many events are read at once where a glance is enough."""
+LOCK_RETRY = 0.02
+"""Seconds, many times as long as checking a lock takes."""
+GATHER_SECONDS = 0.001
+"""About as long as a commit takes, most of which is spent waiting for the disk."""
+INLINE_LIMIT = 100
+"""At most this many events are read on the event loop."""
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 _Row = tuple[int, float, int, bytes]
-"""A stored event: number, time, version, data."""
+"""A stored event: sequence number, time, version, data."""
 
 
 class SqliteLog:
-    """`folder` is made if it is missing; the database, its journal and the lock files live in it.
+    """`folder` is created if it is missing; it holds the database, its journal and the lock files.
 
-    `busy` is for servers, where many sessions write at once: whoever only reads need not wait for commits under way, at
-    the price of a thread, and commits wait a moment for others to share them. `read_only` writes nothing at all, not
-    even a missing folder, and needs no room on the disk.
+    `busy` is for servers, where many sessions write at once: reads need not wait for commits in progress, at the price
+    of a thread, and commits wait a moment for others to share them. `read_only` writes nothing at all, not even a
+    missing folder, and needs no disk space.
     """
 
     def __init__(self, folder: Path, *, busy: bool = False, read_only: bool = False) -> None:
@@ -81,7 +81,7 @@ class SqliteLog:
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
         self._index = index.Index()
         self._read_only = read_only
-        self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER if busy else 0.0)
+        self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER_SECONDS if busy else 0.0)
         self._reader = Writer(str(self._path), self._connect, lambda: None) if busy else self._writer
         self._inline = InlineReader(self._path, self._read) if busy else self._read
 
@@ -114,14 +114,14 @@ class SqliteLog:
         return await self._inline(lambda db: idempotency.find(db, stamp))
 
     async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
-        await self.info(session)  # raises NoSuchSession before a lock file is made
+        await self.info(session)  # raises NoSuchSession before a lock file is created
         await self._lock_for_long(session)
 
         def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
             taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
             row = db.execute(taken, (session,)).fetchone()
-            if row is None:  # deleted in this moment
+            if row is None:  # deleted just now
                 raise no_such_session(session)
             fence = Fence(session, row[0])
             if opening is not None:
@@ -140,7 +140,7 @@ class SqliteLog:
             db.execute("UPDATE sessions SET held = 0 WHERE id = ? AND epoch = ?", (fence.session, fence.token))
 
         try:
-            with suppress(LogError):  # a log that cannot be written any more: the lock still is let go
+            with suppress(LogError):  # the log can no longer be written; release the lock anyway
                 await self._writer.submit(job)
         finally:
             self._unlock(fence.session)
@@ -191,7 +191,7 @@ class SqliteLog:
         return await self._read(index.pending)
 
     async def delete(self, session: str, seen: int | None = None) -> None:
-        await self.info(session)  # raises NoSuchSession before a lock file is made
+        await self.info(session)  # raises NoSuchSession before a lock file is created
         await self._lock_for_long(session)
 
         def job(db: sqlite3.Connection) -> None:
@@ -209,7 +209,7 @@ class SqliteLog:
             self._unlock(session)
 
     async def try_writing(self) -> None:
-        await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {VERSION_NOW}"))
+        await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {CURRENT_VERSION}"))
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
         def job(db: sqlite3.Connection) -> list[tuple[int, bytes]]:
@@ -239,7 +239,7 @@ class SqliteLog:
             self._index.add(db, envelope.session, envelope.ts, envelope.event)
 
     def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
-        """Moves the session's counter on, but only for the newest fence and only without a gap."""
+        """Advances the session's counter, but only for the newest fence and only without a gap."""
         if not envelopes:
             return
         first, last = envelopes[0].seq, envelopes[-1]
@@ -253,8 +253,10 @@ class SqliteLog:
             raise lost_fence(fence.session)
 
     async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
-        next_seq, rows = await self._inline(_events(session, after, FEW if limit is None else min(limit, FEW)))
-        if len(rows) == FEW and limit != FEW:
+        next_seq, rows = await self._inline(
+            _events(session, after, INLINE_LIMIT if limit is None else min(limit, INLINE_LIMIT))
+        )
+        if len(rows) == INLINE_LIMIT and limit != INLINE_LIMIT:
             next_seq, rows = await self._read(_events(session, after, -1 if limit is None else limit))
         envelopes = [_envelope(session, *row) for row in rows]
         end = next_seq if limit is None else min(next_seq, after + 1 + limit)
@@ -324,7 +326,7 @@ class SqliteLog:
         for session in list(self._watchers):
             try:
                 self._tell(session)
-            except RuntimeError:  # that loop is closed
+            except RuntimeError:  # the loop is closed
                 continue
 
     # --- opening and closing ---
@@ -355,17 +357,17 @@ class SqliteLog:
         return db
 
     def _make_private(self) -> None:
-        """Made by us, for SQLite gives its journal the same mode. Never opened by us again: the system drops all of a
-        process's locks on a file when any handle on it is closed, also the locks of another connection."""
+        """Creates the file with private permissions, which SQLite copies to its journal. We never open it again:
+        closing any handle on a file drops all of the process's locks on it, even those of another connection."""
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     async def _lock_for_long(self, session: str) -> None:
-        """Whoever only looks whether the session is open holds it for a moment, and is no reason to give up."""
+        """Retries: a process that only checks whether the session is open holds the lock for a moment."""
         try:
             self._lock(session)
         except SessionBusy:
-            await asyncio.sleep(MOMENT)
+            await asyncio.sleep(LOCK_RETRY)
             self._lock(session)
 
     def _lock(self, session: str) -> None:
@@ -400,7 +402,7 @@ def _events(session: str, after: int, limit: int) -> Callable[[sqlite3.Connectio
 
 
 def _readable_rows(db: sqlite3.Connection, session: str) -> tuple[list[_Row], str]:
-    """The events in front of a damaged place of the file, those behind it, and what SQLite says of that place."""
+    """The events before and after a damaged part of the file, and what SQLite says about that part."""
     rows: list[_Row] = []
     problem = ""
     for order in ("ASC", "DESC"):
@@ -417,7 +419,7 @@ def _readable_rows(db: sqlite3.Connection, session: str) -> tuple[list[_Row], st
 
 @contextmanager
 def _alone(path: Path) -> Generator[None, None, None]:
-    """SQLite does not wait for its turn to change a new file's journal: whoever came second would be refused."""
+    """SQLite does not wait to change the journal mode of a new file: a second process would get an error."""
     handle = take_lock(path, wait=True)
     try:
         yield
@@ -432,7 +434,7 @@ def _in_use(db: sqlite3.Connection, session: str, seen: int) -> bool:
 
 
 def _readable(decode: Callable[[_In], _Out], rows: Iterable[_In]) -> list[_Out]:
-    """One that cannot be read (damaged, or from a newer Assent) stays where it is, and hides none of the others."""
+    """Skips rows that cannot be read (damaged, or from a newer Assent); they do not affect the others."""
     found: list[_Out] = []
     for row in rows:
         with suppress(msgspec.MsgspecError, NewerFormat):
@@ -441,7 +443,7 @@ def _readable(decode: Callable[[_In], _Out], rows: Iterable[_In]) -> list[_Out]:
 
 
 def _asked(v: int, data: bytes) -> str | None:
-    """The text of a prompt. One that cannot be read is no reason to have no history at all."""
+    """The text of a prompt; None if it cannot be read, so that the rest of the history remains usable."""
     try:
         event = decode_event(data, v)
     except (msgspec.MsgspecError, NewerFormat):

@@ -1,4 +1,4 @@
-"""The fold: everything there is to know about a session, made from its events and nothing else.
+"""The fold: everything there is to know about a session, computed from its events and nothing else.
 
 `apply` costs the same for the first event and the ten-thousandth. Readers get frozen values; only the runner folds.
 """
@@ -28,6 +28,7 @@ from assent.events import (
     CommandTaken,
     ContextLoaded,
     ContextSource,
+    EffortChanged,
     Envelope,
     Event,
     FileChange,
@@ -37,6 +38,7 @@ from assent.events import (
     ModeChanged,
     ModelChanged,
     ModelReplied,
+    ModelWarning,
     OutputPruned,
     PromptsQueued,
     PromptSubmitted,
@@ -48,7 +50,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
+from assent.parts import Call, Effort, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
 from assent.scheduler.call import (
     AwaitingApproval,
     Executing,
@@ -61,60 +63,60 @@ from assent.scheduler.call import (
 )
 from assent.session.log import LogDamaged, title_of
 
-UNDERSTOOD = ModelMessage((Text("I have the notes and go on from there."),))
-"""Stands between the summary of a compressed conversation and a prompt, because speakers take turns."""
+UNDERSTOOD = ModelMessage((Text("I have read the notes and will continue from there."),))
+"""Placed between the summary of a compressed conversation and a prompt, because the roles must alternate."""
 
 
 _Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed | OutputPruned
 
 
 class _CallsOf(Struct, frozen=True):
-    """Stands in the history for the results of one reply's calls, in the order in which they were asked for."""
+    """Represents the results of one reply's calls in the history, in request order."""
 
     call_ids: tuple[str, ...]
 
 
 class SessionState:
     def __init__(self, session: str) -> None:
-        self.session = session
-        self.seq = 0
+        self.session, self.seq = session, 0
         self.folder = self.model = self.title = ""
-        """The title is the name that a person gave it, or its first prompt."""
+        """The title is the one a person gave it, or its first prompt."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
+        self.effort: Effort | None = None
+        self.model_warnings: dict[str, str] = {}  # by the name of the model
         self.calls: dict[str, ToolCall] = {}
-        """Every call of the session by id, in order."""
+        """All calls of the session by id, in order."""
         self._open: dict[str, ToolCall] = {}
-        """Those of them that are not over."""
+        """Those that are not finished."""
         self.answered_by: dict[str, str] = {}
         self.changes: dict[str, FileChange] = {}
-        """What calls did to files, or were about to do, in order."""
+        """What calls did or were about to do to files, in order."""
         self.undone: set[str] = set()
-        """Calls whose change was taken back."""
+        """Calls whose change was undone."""
         self.todos: tuple[Todo, ...] = ()
-        """The model's list of steps, as it wrote it last."""
+        """The model's latest to-do list."""
         self.grants: dict[str, Grant] = {}
         self.grant_uses: dict[str, int] = {}
-        """How many calls each grant has let through."""
-        self.prompts = 0
+        """How many calls each grant has allowed."""
         self.open_prompt: str | None = None
         """The prompt whose turn is not finished."""
-        self.busy_since = 0.0
-        """When the newest prompt was submitted."""
+        self.prompts, self.busy_since = 0, 0.0
+        """How many there are, and when the newest was submitted."""
         self.unrecorded_end: Ending | None = None
-        """Set between the reply that ends a turn and the record of that end."""
+        """Set between the reply that ends a turn and the event that records the end."""
         self.queued: tuple[Queued, ...] = ()
-        """What people sent while a turn was running, in order."""
+        """Prompts and tools sent while a turn was running, in order."""
         self.context: tuple[ContextSource, ...] = ()
         """The context files that were found, loaded or not."""
         self.first_prompt = self.latest_prompt = ""
         self.usage, self.spending = Usage(), Spending()
         self.tokens = self.incompressible = 0
-        """About what the next request sends (as the provider counted the last one, with what came since), and what it
-        was when compressing did not help.
+        """The approximate tokens of the next request (the provider's count of the last one, plus what came since), and
+        that number when compression last failed to help.
         """
         self.keys: set[str] = set()
-        """Idempotency keys of the commands that have had their effect."""
+        """Idempotency keys of the commands that have taken effect."""
         self._history: list[Message | _CallsOf] = []
         self._pruned: set[str] = set()
         """Calls whose output the model is no longer sent."""
@@ -126,7 +128,7 @@ class SessionState:
     def _apply(self, event: Event, ts: float) -> None:
         match event:
             case TextDelta() | ThoughtDelta():
-                pass  # first, because there are thousands; the whole reply comes with ModelReplied
+                pass  # first, because there are thousands; the complete reply comes with ModelReplied
             case CallRequested():
                 self._put(begin(event, ts))
             case ApprovalAnswered():
@@ -164,14 +166,14 @@ class SessionState:
             self.todos = call.display.todos
         if taken_back := self._taken_back_by(call.request.call_id):
             self.undone.add(taken_back)
-            self.undone.discard(self._taken_back_by(taken_back))  # taking back an undo brings the change again
+            self.undone.discard(self._taken_back_by(taken_back))  # undoing an undo restores the change
 
     def _taken_back_by(self, call_id: str) -> str:
-        """The call whose change this one takes back; empty for one that makes a change of its own."""
+        """The call whose change this one undoes; empty for one that makes a change of its own."""
         change = self.changes.get(call_id)
         if change is None:
             return ""
-        return change.takes_back or str(self.calls[call_id].request.args.get("call_id", ""))  # as older logs say it
+        return change.takes_back or str(self.calls[call_id].request.args.get("call_id", ""))  # as in older logs
 
     def _count_use(self, event: CallStarted) -> None:
         call = self.calls.get(event.call_id)
@@ -205,6 +207,7 @@ class SessionState:
                 self._history.append(message)
             case ModelReplied():
                 self._count(event)
+                self.model = self.model or event.model  # a session may begin before there is a model
                 if event.parts:
                     self._history.append(ModelMessage(event.parts, event.model))
                 calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
@@ -245,7 +248,7 @@ class SessionState:
         self.incompressible = 0
 
     def _safe_cut(self, wanted: int) -> int:
-        """Before the first reply with a call that has no result yet, and never between a reply and its results."""
+        """Before the first reply with an unfinished call, and never between a reply and its results."""
         cut = min(wanted, len(self._history))
         for place, entry in enumerate(self._history[:cut]):
             if isinstance(entry, _CallsOf) and any(self._is_open(call_id) for call_id in entry.call_ids):
@@ -255,7 +258,7 @@ class SessionState:
         return cut - 1 if split else cut
 
     def _is_open(self, call_id: str) -> bool:
-        """A call of the newest reply is open before anything is known of it."""
+        """A call of the newest reply is open even before it is recorded."""
         call = self.calls.get(call_id)
         if call is None:
             return any(call_id == newest.call_id for newest in self.newest_calls())
@@ -265,11 +268,11 @@ class SessionState:
         match event:
             case SessionCreated():
                 self.folder, self.model = event.folder, event.model
-                self.mode, self.gate = event.mode, event.gate
+                self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode
-            case ModelChanged():
-                self.model = event.model
+            case ModelChanged() | ModelWarning() | EffortChanged():
+                self._choose(event)
             case SessionRenamed():
                 self.title = event.title
             case ContextLoaded():
@@ -286,7 +289,16 @@ class SessionState:
             case SessionOpened() | _:
                 pass
 
-    # --- what readers ask ---
+    def _choose(self, event: ModelChanged | ModelWarning | EffortChanged) -> None:
+        match event:
+            case ModelChanged():
+                self.model = event.model
+            case ModelWarning():
+                self.model_warnings[event.model] = event.text
+            case EffortChanged():
+                self.effort = event.effort
+
+    # --- for readers ---
 
     def history(self) -> tuple[Message, ...]:
         """The conversation as the model needs it: only its own calls, each with its result."""
@@ -300,10 +312,10 @@ class SessionState:
         if isinstance(call, Terminal):
             return pruned(call.result) if call_id in self._pruned else call.result
         name = call.request.tool if call is not None else "unknown"
-        return Result(call_id, name, {"error": "This call has no result: it was never run."})
+        return Result(call_id, name, {"error": "This call has no result: it never ran."})
 
     def newest_calls(self) -> tuple[Call, ...]:
-        """The calls that the newest reply asks for; empty when it asks for none, or when something came after it."""
+        """The calls requested by the newest reply; empty if it requests none, or if something followed it."""
         if not self._history or not isinstance(self._history[-1], _CallsOf):
             return ()
         reply = self._history[-2]
@@ -311,12 +323,12 @@ class SessionState:
         return tuple(part for part in parts if isinstance(part, Call))
 
     def undoable(self) -> list[str]:
-        """Calls whose change was not taken back yet, the newest last. Whether the file still is theirs is not known."""
+        """Calls whose change has not been undone, newest last. Whether the file has changed since is not known."""
         return [id for id in self.changes if id not in self.undone and not self._taken_back_by(id)]
 
     @property
     def begun(self) -> bool:
-        """Somebody said or did something in it; one that was only opened is not worth keeping."""
+        """Something was said or done in it; a session that was only opened is not worth keeping."""
         return bool(self.prompts or self.calls or self.title)
 
     def pending(self) -> list[ToolCall]:
@@ -327,7 +339,7 @@ class SessionState:
 
 
 def fold_readable(session: str, envelopes: Iterable[Envelope]) -> SessionState:
-    """The state as far as it can be told. Only for looking: what does not follow from those before is passed over."""
+    """The state as far as it can be computed. Only for display: events that do not fit are skipped."""
     state = SessionState(session)
     for envelope in envelopes:
         with suppress(KeyError, IllegalTransition):
@@ -336,11 +348,11 @@ def fold_readable(session: str, envelopes: Iterable[Envelope]) -> SessionState:
 
 
 def fold(session: str, envelopes: list[Envelope], state: SessionState | None = None) -> SessionState:
-    """Goes on from `state` if there is one. Raises LogDamaged for events that cannot have happened in this order."""
+    """Continues from `state` if given. Raises LogDamaged for events that cannot have happened in this order."""
     state = state or SessionState(session)
     for envelope in envelopes:
         try:
             state.apply(envelope)
         except (KeyError, IllegalTransition) as error:
-            raise LogDamaged(f"event {envelope.seq} of session {session} does not follow from those before") from error
+            raise LogDamaged(f"event {envelope.seq} of session {session} does not fit the events before it") from error
     return state

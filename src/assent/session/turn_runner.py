@@ -1,6 +1,6 @@
-"""What goes on in an open session: its turn, or a compression in its place, and the tools that a person started.
+"""The work of an open session: its turn, or a compression in its place, and the tools that a person runs.
 
-It knows how work begins, ends and is picked up after a crash; where commands come from is the runner's business.
+It knows how work begins, ends and continues after a crash; where commands come from is the runner's business.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from assent.session.log import LogError
 from assent.session.state import SessionState
 
 SHOW_QUEUED_AFTER = 0.3
-"""So many seconds nobody is told that what a prompt names is still being read."""
+"""Seconds before anybody is told that the mentions of a prompt are still being read."""
 
 
 class TurnRunner:
@@ -40,19 +40,19 @@ class TurnRunner:
         mentions: Callable[[str], Awaitable[tuple[Attached, ...]] | None],
         changed: Callable[[], None],
     ) -> None:
-        """`mentions` reads what a prompt names, if it names anything; after `changed` the inbox is looked at again."""
+        """`mentions` reads what a prompt mentions, if anything; `changed` has the inbox read again."""
         self._state, self._journal, self._scheduler, self._loop = state, journal, scheduler, loop
         self._compaction, self._context_files, self._ids = compaction, context_files, ids
         self._mentions, self._changed = mentions, changed
         self._turn: asyncio.Task[None] | None = None
         self._compacting: asyncio.Task[ChatCompressed] | None = None
-        """The compression that a person asked for; `_turn` waits for it then."""
+        """A compression requested by a person; `_turn` then waits for it."""
         self._reading: dict[str, asyncio.Future[tuple[Attached, ...]]] = {}
-        """While what a prompt names is read, by its key: it is still in the inbox then."""
+        """Prompts whose mentions are being read, by key: they are still in the inbox."""
         self._local: set[asyncio.Task[None]] = set()
-        """Batches that do not belong to the turn: tools that a person started."""
+        """Batches that do not belong to the turn: tools run by a person."""
 
-    # --- what the inbox wants to know ---
+    # --- state for the inbox ---
 
     @property
     def in_turn(self) -> bool:
@@ -60,25 +60,25 @@ class TurnRunner:
 
     @property
     def runs_tools(self) -> bool:
-        """Some that a person started."""
+        """Whether a person's tools are running."""
         return bool(self._local)
 
     @property
     def reading(self) -> bool:
-        """Prompts were taken up that are still in the inbox."""
+        """Whether prompts that are still in the inbox are being prepared."""
         return bool(self._reading)
 
     @property
     def only_waits(self) -> bool:
-        """Nothing goes on by itself."""
+        """Nothing is in progress."""
         return self._scheduler.only_waits if self._turn or self._local else True
 
     def has_read(self, key: str) -> bool:
-        """This prompt is on its way into the log."""
+        """Whether this prompt is on its way into the log."""
         return key in self._reading and self._reading[key].done()
 
     def forget(self, key: str) -> bool:
-        """The prompt is taken back while what it names is read; False when it is too late for that."""
+        """Drops a prompt whose mentions are still being read; False if it is too late for that."""
         reading = self._reading.get(key)
         if reading is not None and not reading.cancel():
             return False
@@ -88,7 +88,7 @@ class TurnRunner:
     # --- turns ---
 
     async def begin(self, command: Submit, key: str) -> None:
-        """What it names may come from far away; the inbox does not wait for that."""
+        """Reading the mentions may take long; the inbox does not wait for it."""
         reading = self._mentions(command.text)
         if reading is None:
             turn = self._run_turn(await self._submit(command, key))
@@ -104,12 +104,12 @@ class TurnRunner:
         return prompt_id
 
     async def _read_and_run(self, command: Submit, key: str) -> None:
-        """Cancelled while it reads, the prompt is recorded without; closed meanwhile, it stays in the inbox; and it may
-        be taken back.
+        """If reading is cancelled, the prompt is recorded without its mentions; if the session closes meanwhile, it
+        stays in the inbox; and it may be withdrawn.
         """
         reading = self._reading[key]
         if not (await asyncio.wait([reading], timeout=SHOW_QUEUED_AFTER))[0]:
-            self._changed()  # from now on it is shown among those that wait
+            self._changed()  # from now on it is shown in the queue
             await asyncio.wait([reading])
         prompt_id = ""
         with suppress(LogError):
@@ -132,7 +132,7 @@ class TurnRunner:
             self._changed()
 
     def compress(self, by: str, key: str) -> None:
-        """For a person; it begins and ends like a turn."""
+        """For a person; it starts and ends like a turn."""
         self._compacting = self._compaction.begin(by, key)
         self._turn = asyncio.create_task(self._until_compacted(self._compacting, by, key), name="room")
 
@@ -146,12 +146,12 @@ class TurnRunner:
 
     def cancel(self, reason: str) -> None:
         if self._turn is None:
-            raise Refused("nothing is running that could be cancelled")
+            raise Refused("there is nothing to cancel")
         self._stop(self._turn, reason)
 
     def _stop(self, turn: "asyncio.Task[None]", reason: str) -> None:
         if self._compacting is not None:
-            self._compacting.cancel()  # not the turn: a task cancelled before its first step would never end
+            self._compacting.cancel()  # not the turn: cancelled before its first step, it would never end
         else:
             self._stop_reading()
             self._loop.cancel(turn, reason)
@@ -160,7 +160,7 @@ class TurnRunner:
         for reading in self._reading.values():
             reading.cancel()
 
-    # --- tools that a person starts ---
+    # --- tools run by a person ---
 
     def run_tool(self, command: RunTool, key: str) -> None:
         initiator = "command" if command.judged else "person"
@@ -181,10 +181,10 @@ class TurnRunner:
         self._local.discard(task)
         self._changed()
 
-    # --- the session opens and closes ---
+    # --- opening and closing ---
 
     def pick_up(self) -> None:
-        """Goes on where an earlier process stopped. Calls that had started are not run again."""
+        """Continues where an earlier process stopped. Calls that had started are not run again."""
         newest = self._state.newest_calls() if self._state.open_prompt is not None else ()
         of_turn = {call.call_id for call in newest}
         batch = self._again(newest) if newest else None
@@ -205,7 +205,7 @@ class TurnRunner:
         )
 
     async def park(self) -> None:
-        """Stops what runs; what waits for a person stays as it is in the log."""
+        """Stops what is running; what waits for a person stays in the log as it is."""
         self._loop.closing = True
         if self._turn is not None and not self._scheduler.busy:
             self._stop(self._turn, "Assent was closed.")
@@ -213,15 +213,15 @@ class TurnRunner:
         await self._scheduler.park()
 
     async def over(self) -> None:
-        """Waits until nothing runs any more."""
+        """Waits until nothing is running."""
         tasks = [task for task in (self._turn, *self._local) if task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _outcome(reading: "asyncio.Future[tuple[Attached, ...]]") -> tuple[Attached, ...]:
-    """Whatever goes wrong with what a prompt names, the prompt itself is not lost."""
+    """Whatever goes wrong with the mentions, the prompt itself is not lost."""
     if reading.cancelled():
         return ()
     if (error := reading.exception()) is not None:
-        return (Attached("what it names", problem=f"{type(error).__name__}: {error}"),)
+        return (Attached("its mentions", problem=f"{type(error).__name__}: {error}"),)
     return reading.result()

@@ -1,7 +1,7 @@
-"""One thread that owns one SQLite connection: everything queued while a commit was under way shares the next commit.
+"""One thread that owns one SQLite connection: everything queued during a commit shares the next commit.
 
-It knows connections and transactions, and nothing of sessions. A job that raises LogError alone is refused and the
-others go on; any other error takes the whole transaction back, and nobody in it is told that it succeeded.
+It knows connections and transactions, and nothing about sessions. If a job raises LogError, only that job is refused;
+any other error rolls back the whole transaction, and no job in it is reported as successful.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from assent.session.log import LogDamaged, LogError, LogUnavailable
 Job = Callable[[sqlite3.Connection], Any]
 POLL_SECONDS = 0.1
 """How soon a change made by another process is noticed."""
-RECENTLY = 0.003
-"""Seconds: somebody who committed so lately will soon be asked to commit again."""
+RECENT_SECONDS = 0.003
+"""After a commit this recent, another one is likely to follow soon."""
 
 
 class _Queued(Struct, kw_only=True):
@@ -51,23 +51,23 @@ class Writer:
         foreign_change: Callable[[], None],
         gather: float = 0.0,
     ) -> None:
-        """When one commit follows the other, each waits `gather` seconds for more that could share it."""
+        """When commits follow closely, each waits `gather` seconds for more jobs to share it."""
         self._path = path
         self._gather = gather
         self._committed_at = -math.inf
         self._looked_at = 0.0
         self._version = 0
-        """Of the file, as far as other processes change it."""
+        """The version of the file, as changed by other processes."""
         self._connect = connect
         self._foreign_change = foreign_change
         self._jobs: queue.SimpleQueue[_Queued | None] = queue.SimpleQueue()
         self._closed = False
         self._watching = False
-        self._thread = threading.Thread(target=self._turn_runner, name="session-log", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="session-log", daemon=True)
         self._thread.start()
 
     def submit(self, job: Job, *, reads: bool = False) -> "asyncio.Future[Any]":
-        """Queues the job at once, in this order. One that only `reads` does not take the lock for writing."""
+        """Queues the job immediately, in this order. One that only `reads` does not take the write lock."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         if self._closed:
@@ -77,11 +77,13 @@ class Writer:
         return future
 
     def watch(self, on: bool) -> None:
-        """From now on changes by other processes are looked for, or no longer."""
+        """Starts or stops looking for changes by other processes."""
         if self._watching != on:
             self._watching = on
-            woken = self.submit(lambda db: None, reads=True)  # the thread takes notice
-            woken.add_done_callback(lambda done: done.cancelled() or done.exception())  # others are told what failed
+            woken = self.submit(lambda db: None, reads=True)  # wakes the thread
+            woken.add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )  # failures are reported elsewhere
 
     async def close(self) -> None:
         if not self._closed:
@@ -91,8 +93,8 @@ class Writer:
 
     # --- in the thread ---
 
-    def _turn_runner(self) -> None:
-        connection = self._try_connect([])  # at once, not for the first job: by then the file shall be open
+    def _run(self) -> None:
+        connection = self._try_connect([])  # now, so that the file is open before the first job
         while True:
             group = self._next_group()
             if group and connection is None:
@@ -108,14 +110,14 @@ class Writer:
             connection.close()
 
     def _next_group(self) -> list[_Queued] | None:
-        """All jobs that are queued now; empty when it is only time to look around; None when it is time to stop."""
+        """All jobs queued now; empty if it is only time to poll; None if it is time to stop."""
         try:
             first = self._jobs.get(timeout=POLL_SECONDS if self._watching else None)
         except queue.Empty:
             return []
         if first is None:
             return None
-        if self._gather and time.monotonic() - self._committed_at < RECENTLY:
+        if self._gather and time.monotonic() - self._committed_at < RECENT_SECONDS:
             time.sleep(self._gather)
         group = [first]
         while not self._jobs.empty():
@@ -177,7 +179,7 @@ def _resolve(group: list[_Queued]) -> None:
         mine = [queued for queued in group if queued.loop is loop]
         try:
             loop.call_soon_threadsafe(lambda mine=mine: [queued.resolve() for queued in mine])
-        except RuntimeError:  # the loop is gone, and with it whoever waited
+        except RuntimeError:  # the loop is gone, and with it whoever was waiting
             continue
 
 
@@ -190,7 +192,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _no_space(path: str) -> bool:
-    """SQLite calls it an I/O error where it cannot make its journal for lack of space."""
+    """SQLite reports an I/O error if there is no space to create its journal."""
     try:
         free = os.statvfs(os.path.dirname(path))
     except OSError:
@@ -199,16 +201,20 @@ def _no_space(path: str) -> bool:
 
 
 def _explain(error: Exception, path: str) -> Exception:
-    """SQLite's and the system's errors in words that say what to do."""
+    """Turns SQLite's and the system's errors into messages that say what to do."""
     if isinstance(error, LogError):
         return error
     text = str(error)
     if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
-        return LogDamaged(f"the session log {path} is damaged ({text}). Move it away to start anew; keep it for rescue")
+        return LogDamaged(
+            f"the session log {path} is damaged ({text}). Move it away to start afresh; keep it for recovery"
+        )
     if "full" in text or ("disk I/O" in text and _no_space(path)):
-        return LogUnavailable(f"the disk that holds {path} is full. Nothing was recorded; free some space and go on")
+        return LogUnavailable(
+            f"the disk that holds {path} is full. Nothing was recorded; free some space and try again"
+        )
     if "readonly" in text or "read-only" in text or "unable to open" in text or "ermission" in text:
         return LogUnavailable(f"cannot write the session log {path} ({text}). Check its permissions and the disk")
     if "locked" in text:
-        return LogUnavailable(f"the session log {path} is locked by another program for too long; try again")
+        return LogUnavailable(f"the session log {path} has been locked by another program for too long; try again")
     return LogUnavailable(f"the session log {path} failed: {text}. Nothing was recorded")

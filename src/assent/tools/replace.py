@@ -1,6 +1,7 @@
-"""replace: replaces one piece of text in a file. It must occur exactly, and once unless all occurrences are meant.
+"""replace: replaces one piece of text in a file. It must occur once, unless all occurrences are meant.
 
-Line endings do not matter for matching, and the file keeps its own.
+Line endings do not matter for matching, and the file keeps its own. If the text does not occur exactly, lines that
+differ only in indentation or trailing whitespace count, in one place, and the file's indentation is kept.
 """
 
 from typing import Annotated
@@ -10,9 +11,12 @@ from msgspec import Meta, Struct
 from assent.parts import JsonObject
 from assent.tools.support.edit import EditInvocation
 from assent.tools.support.files import Files, check_path, check_text
+from assent.tools.support.loose_matching import substitute_loosely
 from assent.tools.support.matching import nearest, occurrences, smallest_change, substitute
 from assent.tools.support.textfile import TextFile
 from assent.tools.tool import InvalidParams, Invocation, Tool, ToolFailed
+
+LOOSELY = "old_string differs from the file in indentation or trailing whitespace; the file's indentation was kept."
 
 
 class ReplaceParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -58,6 +62,7 @@ class ReplaceInvocation(EditInvocation):
     def __init__(self, files: Files, params: ReplaceParams) -> None:
         super().__init__(files, params.file_path)
         self._params = params
+        self._loosely = False
 
     def describe(self) -> str:
         what = " ".join(self._params.instruction.split())
@@ -66,12 +71,28 @@ class ReplaceInvocation(EditInvocation):
     def edited(self, current: TextFile | None) -> TextFile:
         if current is None:
             return self._created()
-        self._check(current)
-        old, new = self._params.old_string, self._params.new_string
-        text = substitute(current.text, old, new, current.newline)
+        self._check_old(current)
+        text = self._replaced(current)
         if text == current.text:
             raise ToolFailed("edit_no_change", "old_string and new_string are the same; nothing would change.")
         return current.with_text(text)
+
+    def _replaced(self, current: TextFile) -> str:
+        old, new = self._params.old_string, self._params.new_string
+        self._loosely = False
+        count = occurrences(current.text, old)
+        if count > 1 and not self._params.allow_multiple:
+            raise ToolFailed("edit_expected_occurrence_mismatch", self._too_often(count))
+        if count:
+            return substitute(current.text, old, new, current.newline)
+        loose = substitute_loosely(current.text, old, new, current.newline)
+        if loose is None:
+            raise ToolFailed("edit_no_occurrence_found", self._not_there(current.text))
+        self._loosely = True
+        return loose
+
+    def report_notes(self) -> str:
+        return LOOSELY if self._loosely else ""
 
     def args_for(self, content: str) -> JsonObject:
         """The smallest replacement of whole lines that turns the current content into the edited one.
@@ -90,20 +111,17 @@ class ReplaceInvocation(EditInvocation):
             raise self._files.not_found(self._params.file_path, "Use an empty old_string to create it.")
         return TextFile(self._params.new_string)
 
-    def _check(self, current: TextFile) -> None:
-        name, old = self._params.file_path, self._params.old_string
-        if not old:
+    def _check_old(self, current: TextFile) -> None:
+        if not self._params.old_string:
+            name = self._params.file_path
             message = f"{name} already exists. To change it, give old_string; to overwrite it, use write_file."
             raise ToolFailed("attempt_to_create_existing_file", message)
-        count = occurrences(current.text, old)
-        if count == 0:
-            raise ToolFailed("edit_no_occurrence_found", self._not_there(current.text))
-        if count > 1 and not self._params.allow_multiple:
-            message = (
-                f"old_string occurs {count} times in {name}, but must occur once. Add surrounding lines until it is "
-                "unique, or set allow_multiple to replace them all."
-            )
-            raise ToolFailed("edit_expected_occurrence_mismatch", message)
+
+    def _too_often(self, count: int) -> str:
+        return (
+            f"old_string occurs {count} times in {self._params.file_path}, but must occur once. Add surrounding lines "
+            "until it is unique, or set allow_multiple to replace them all."
+        )
 
     def _not_there(self, text: str) -> str:
         near = nearest(text, self._params.old_string)

@@ -14,8 +14,9 @@ from msgspec import Struct
 import assent
 from assent.http import HttpError, NoReply
 from assent.http.connection import Reply, reason
+from assent.http.decompression import unpacker_for
 from assent.http.head import request_head
-from assent.web.content import ACCEPT, ACCEPT_ENCODING, Unreadable, kind_of, mime_of, to_text, unpacker_for
+from assent.web.content import ACCEPT, ACCEPT_ENCODING, Unreadable, kind_of, mime_of, to_text
 from assent.web.dial import Connector, Dial, dial, resolve
 from assent.web.urls import Resolver, Target, UrlVerdict, check_url, parse, redirect
 

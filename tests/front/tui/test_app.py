@@ -12,13 +12,16 @@ from assent.app import lookup
 from assent.app.identity import me
 from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
+from assent.config import Settings
 from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
+from assent.front.tui.local_host import LocalHost
 from assent.front.tui.small_screens import PageScreen
 from assent.front.tui.start import farewell
 from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 from assent.session.sqlite_log import SqliteLog
 from support.app_harness import AppHarness
+from support.fake_catalog import FakeCatalog
 from support.program import asks_for, read, says, shell, write
 
 SetStage = Callable[..., AppHarness]
@@ -29,7 +32,7 @@ SLOW = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
 @pytest.mark.spec("G2")
 async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(harness: SetStage):
     async with harness(SLOW).open(prompt="tell") as on:
-        await on.until_shown("❯ tell", "✦ Once upon", "Esc cancels")
+        await on.until_shown("❯ tell", "✦ Once upon", "Esc to cancel")
         assert any(sign in on.shown for sign in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 
@@ -59,7 +62,7 @@ async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harnes
         await on.until_shown("Once upon")
         await on.say("second")
         await on.say("third")
-        await on.until_shown("⋯ second", "⋯ third", "takes the last one back")
+        await on.until_shown("⋯ second", "⋯ third", "edits the last one")
         await on.press("up")
         await on.until_gone("⋯ third")
         assert on.app.prompt.text == "third"
@@ -87,10 +90,10 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: SetStage
 async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(harness: SetStage):
     async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
-        await on.until_shown("Esc twice cancels")
+        await on.until_shown("Esc twice to cancel")
         await on.press("escape")
         assert on.app.prompt.has_focus and on.runner.waiting()
-        assert "Tab answers" in on.shown and "Esc cancels" in on.shown
+        assert "Tab to answer" in on.shown and "Esc to cancel" in on.shown
         await on.press("tab")
         assert on.app.panel.has_focus
         await on.press("tab")
@@ -107,7 +110,7 @@ async def test_escape_cancels_a_command_of_ones_own(harness: SetStage):
     async with on.open():
         await on.press("!")
         await on.types("while :; do read x; sleep 300; done\n")
-        await on.until_shown("Running", "Esc cancels")
+        await on.until_shown("Running", "Esc to cancel")
         await on.press("escape")
         await on.until(lambda: not on.runner.state.pending())
         assert [event.status for event in await on.recorded(CallFinished)] == ["cancelled"]
@@ -123,7 +126,7 @@ async def test_a_change_of_the_session_is_told_once(harness: SetStage):
         await on.until_shown("✦ Two.")
         await on.until_idle()
         for command, told in (
-            ("/mode plan", "Mode is now plan: looks but changes nothing"),
+            ("/mode plan", "Mode is now plan: only reads, changes nothing"),
             ("/rename Fine", "now called “Fine”"),
             ("/compress", "The conversation was compressed: about"),
             ("/compress", "Not done: the model could not summarise"),
@@ -228,7 +231,7 @@ async def test_a_session_in_which_nothing_was_said_is_not_kept(harness: SetStage
         await on.press("shift+tab")  # a mode alone is no conversation
         await on.say("/clear")
         await on.until(lambda: on.app.client is not None and on.runner.state.session != first)
-        await on.until_shown("A new session.")
+        await on.until_shown("This is a new session.")
         assert "/resume" not in on.shown and await kept_sessions(on) == [on.runner.state.session]
         await on.say("hi")
         await on.until_idle()
@@ -246,7 +249,7 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(harness: SetStage):
         await on.until_shown("✓ Shell")
         session = on.runner.state.session
     assert await kept_sessions(on) == [session]
-    assert farewell(on.app) == [f"Go on with: assent --resume {session}"]
+    assert farewell(on.app) == [f"Continue with: assent --resume {session}"]
 
 
 async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
@@ -299,7 +302,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
         async with other.open(session=on.runner.state.session):
             await other.until_shown("The session cannot be opened", "no session · ")
             await other.say("anybody?")
-            await other.until_shown("There is no session open")
+            await other.until_shown("No session is open")
             await other.say("/sessions")
             await other.until_shown("Enter open")
             await other.press("escape")
@@ -313,9 +316,29 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
 @pytest.mark.spec("F8")
 async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(harness: SetStage):
     async with harness(model="gemini-2.5-pro").open(prompt="hi") as on:
-        await on.until_shown("No key for the model", "aistudio.google.com/apikey")
+        await on.until_shown("needs a key", "aistudio.google.com/apikey")
         await on.types("!echo still here\n")
         await on.until_shown("│ still here")
+
+
+@pytest.mark.spec("F8")
+@pytest.mark.spec("K2")
+async def test_a_missing_key_is_told_at_the_start_not_after_the_first_prompt(harness: SetStage):
+    async with harness(model="claude-opus-5-5").open() as on:
+        await on.until_shown("Anthropic needs a key", "assent login anthropic")
+
+
+@pytest.mark.spec("K2")
+async def test_a_server_of_this_machine_is_found_when_there_is_nothing_else(tmp_path: Path):
+    answers = {
+        "/v1/models": {"data": [{"id": "qwen", "owned_by": "llamacpp"}]},
+        "/props": {"chat_template_caps": {"supports_tools": True}},
+    }
+    async with FakeCatalog(answers) as fake:
+        on = AppHarness(tmp_path / "project", tmp_path / "home")
+        on.host = LocalHost(str(tmp_path / "project"), Settings(), on.env | {"LLAMACPP_BASE_URL": fake.url})
+        async with on.open():
+            await on.until_shown("llamacpp:qwen answers from now on")
 
 
 async def test_a_failed_call_says_why_and_the_model_goes_on(harness: SetStage):
@@ -332,7 +355,7 @@ async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: SetStage
 
         monkeypatch.setattr(log, "put", full)
         await on.say("hello")
-        await on.until_shown("That could not be sent: the disk is full")
+        await on.until_shown("This could not be sent: the disk is full")
 
 
 async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pytest.MonkeyPatch):
@@ -346,7 +369,7 @@ async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pyte
 
         monkeypatch.setattr(log, "append", full)
         await on.runner.send(Submit("hello", by="bob"))
-        await on.until_shown("cannot be followed any more: the disk is full")
+        await on.until_shown("can no longer be followed: the disk is full")
 
 
 async def test_events_go_on_behind_a_screen(harness: SetStage):

@@ -185,7 +185,7 @@ async def test_no_part_at_all_is_no_yes(harness: SetStage):
     async with on.open(prompt="go", size=(80, 50)):
         await on.until_asked()
         await on.press("space", "right_square_bracket", "space", "y")
-        assert "No part is chosen" in on.shown
+        assert "No part is selected" in on.shown
         assert await on.recorded(ApprovalAnswered) == []
         await on.press("left_square_bracket", "space", "y")
         await on.until_idle()

@@ -67,7 +67,7 @@ async def test_keys_that_follow_each_other_are_no_answer(harness: SetStage):
         assert on.app.panel.deciding
         await on.pilot.press("e")
         assert not on.app.panel.deciding
-        await on.until_shown("Several keys at once are no answer")
+        await on.until_shown("Several keys at once are not an answer")
         assert await on.recorded(ApprovalAnswered) == []
 
 

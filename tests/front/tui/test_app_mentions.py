@@ -28,7 +28,7 @@ async def test_below_the_prompt_stands_what_came_along_and_what_did_not(tmp_path
     async with harness.open() as on:
         await on.say("explain @a.py and @.env")
         await on.until_shown("Seen.")
-        words = "with a.py (2 lines); left out .env: a usual place for secrets"
+        words = "with a.py (2 lines); left out .env: usually holds secrets"
         await on.until_shown("❯ explain @a.py and @.env", words)
         assert "hush" not in repr(await on.recorded(PromptSubmitted))
         session = on.runner.session
@@ -43,7 +43,7 @@ async def test_a_prompt_of_a_server_is_a_command_that_sends_its_text(tmp_path: P
     async with harness.open() as on:
         await on.until(lambda: on.app.context.commands.find("srv:greet"))
         await on.say("/srv:greet")
-        await on.until_shown("This needs who. Write it like this: /srv:greet who=…")
+        await on.until_shown("This needs who. Usage: /srv:greet who=…")
         await on.say("/srv:odd_name_ Ann how=loudly")
         await on.until_shown("❯ Say hello to Ann loudly.", "[image/png, left out]", "Hello, Ann.")
 

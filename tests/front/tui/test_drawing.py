@@ -149,7 +149,7 @@ async def test_output_that_is_no_text_is_counted():
     recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="cat x").runs("c")
     call = (await calls_of(recording.happens(CallOutput("c", "", 12_345))))["c"]
     shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
-    assert shown[1] == "  │ 12,345 bytes that are no text"
+    assert shown[1] == "  │ 12,345 bytes of binary output"
 
 
 # --- output of terminals ---

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assent.files.mention_finder import mentions
 from assent.front.tui.prompt.completion import (
-    MOST_SHOWN,
+    MAX_SHOWN,
     Candidate,
     Word,
     mention,
@@ -94,7 +94,7 @@ def test_a_letter_too_many_in_a_longer_word_is_forgiven():
 
 def test_case_does_not_matter_and_not_too_many_are_shown():
     assert names("HE", "help") == ["help"]
-    assert len(names("", *(f"c{n}" for n in range(50)))) == MOST_SHOWN
+    assert len(names("", *(f"c{n}" for n in range(50)))) == MAX_SHOWN
 
 
 # --- files ---
@@ -141,7 +141,7 @@ def test_letters_in_their_order_are_enough():
 def test_whatever_is_offered_was_there_and_is_offered_once(paths: list[str], typed: str):
     best = PathIndex(set(paths)).best(typed.replace("\n", ""))
     assert set(best) <= set(paths)
-    assert len(best) == len(set(best)) <= MOST_SHOWN
+    assert len(best) == len(set(best)) <= MAX_SHOWN
 
 
 # --- choosing ---

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.front.tui.prompt.paste import Pastes, clean
-from assent.front.tui.prompt.recall import MOST_ENTRIES, Recall
+from assent.front.tui.prompt.recall import MAX_ENTRIES, Recall
 
 
 @pytest.mark.spec("G1")
@@ -79,7 +79,7 @@ def test_entries_that_come_late_go_before_those_that_were_made_meanwhile():
 def test_the_same_twice_in_a_row_counts_once_and_the_number_is_bounded():
     recall = Recall(["a", "a", " "])
     assert [recall.older(""), recall.older("")] == ["a", None]
-    many = Recall(str(n) for n in range(MOST_ENTRIES + 10))
+    many = Recall(str(n) for n in range(MAX_ENTRIES + 10))
     assert many.find("0", before=0) is None
     assert many.find("505") == (495, "505")
     many.before(Recall(["older"]))

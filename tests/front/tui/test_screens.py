@@ -92,7 +92,7 @@ def mentioned() -> RecordedSession:
         Attached("cart.py", "27 lines", content),
         Attached("docs/", "3 files", content),
         Attached("till.png", "image/png", content),
-        Attached(".env", problem="a usual place for secrets"),
+        Attached(".env", problem="usually holds secrets"),
     )
     return recording.reply("It does.").over()
 

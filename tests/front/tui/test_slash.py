@@ -98,7 +98,7 @@ async def test_help_lists_groups_commands_and_keys(preferences: Path):
     async with slash_house(SessionHarness(), preferences) as slash:
         await slash.run("/help")
         (shown,) = slash.app.said
-        assert "Approving" in shown and "/policy" in shown and "Ctrl+C" in shown
+        assert "Approvals" in shown and "/policy" in shown and "Ctrl+C" in shown
         await slash.run("/help quit")
         assert "Also: /exit" in slash.app.said[-1]
         await slash.run("/help quti")
@@ -125,7 +125,7 @@ async def test_clear_begins_a_new_session_and_says_how_to_come_back(preferences:
     async with slash_house(SessionHarness(), preferences) as slash:
         await slash.run("/clear")
         assert slash.did == [("switch", None), ("clear", None)]
-        assert slash.app.said == ["A new session."]  # nothing was said in the one before
+        assert slash.app.said == ["This is a new session."]  # nothing was said in the one before
         await slash.run("/rename Mine")
         await slash.run("/clear")
         assert f"/resume {slash.harness.session}" in slash.app.said[1]
@@ -202,7 +202,7 @@ async def test_resume_takes_the_beginning_of_an_id_or_latest(preferences: Path):
         assert slash.did == [("switch", other)] * 2
         await slash.run("/resume 2")
         await slash.run("/resume nosuch")
-        assert "2 sessions begin with 2" in slash.app.complaints[0]
+        assert "2 sessions start with 2" in slash.app.complaints[0]
         assert "no session nosuch" in slash.app.complaints[1]
 
 
@@ -319,7 +319,7 @@ async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
     )
     async with slash_house(harness, preferences) as slash:
         screen = await slash.open("/approvals")
-        assert screen.rows == [] and "Nothing waits for you." in slash.text()
+        assert screen.rows == [] and "Nothing is waiting for you." in slash.text()
         await slash.runner.send(Submit("go"))
         await slash.until(lambda: len(screen.rows) == 2)
         assert {row.cells[1] for row in screen.rows} == {"rm -r x", "create a"}
@@ -386,7 +386,7 @@ async def test_memory_lists_shows_and_adds(preferences: Path):
             MemoryFile("/w/x/ASSENT.md", 9, False, "secret"),
         ]
         await slash.open("/memory")
-        assert "told to the model" in slash.text() and "left out" in slash.text()
+        assert "sent to the model" in slash.text() and "left out" in slash.text()
         await slash.press("enter")
         await slash.until(lambda: isinstance(slash.app.screen, PageScreen))
         assert "use tabs" in slash.text()
@@ -423,7 +423,7 @@ async def test_stats_show_the_session_the_models_and_the_tools(preferences: Path
         await slash.run("/stats tools")
         assert "1 ok" in slash.app.said[2]
         await slash.run("/stats money")
-        assert "not money" in slash.app.complaints[0]
+        assert "no /stats money" in slash.app.complaints[0]
 
 
 # --- the program ---
@@ -465,4 +465,4 @@ async def test_a_session_that_closes_meanwhile_does_not_leave_a_command_waiting(
     async with slash_house(SessionHarness(), preferences) as slash:
         slash.app.feed.close()
         await slash.run("/mode plan")
-        assert slash.app.complaints == ["The session was closed before this was done."]
+        assert slash.app.complaints == ["The session was closed before the command finished."]

@@ -66,13 +66,13 @@ async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Pa
         assert [row.key for row in screen.rows] == ["w2", "w1"]
         await slash.press("enter")
         await slash.finish()
-        assert not (root / "b.txt").exists() and "Taken back" in slash.app.said[0]
+        assert not (root / "b.txt").exists() and "Undone" in slash.app.said[0]
         offered = await slash.app.registry.arguments("undo", "", slash.app)
         assert [candidate.name for candidate in offered] == ["w1"]
         await slash.run("/undo w1")
         assert (root / "a.txt").read_text() == "old\n"
         await slash.run("/undo w1")
-        assert "no change of call w1" in slash.app.complaints[0]
+        assert "Call w1 has no change to undo" in slash.app.complaints[0]
 
 
 async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tmp_path: Path, preferences: Path):
@@ -83,7 +83,7 @@ async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tm
         (root / "b.txt").write_text("mine\n")
         await slash.run("/undo w2")
         assert (root / "b.txt").read_text() == "mine\n"
-        assert slash.app.complaints[0].startswith("Not taken back:") and slash.app.said == []
+        assert slash.app.complaints[0].startswith("Not undone:") and slash.app.said == []
 
 
 async def test_memory_reload_reads_the_files_again(preferences: Path):

@@ -109,7 +109,7 @@ def failed(kind: str, message: str) -> CallFinished:
         (failed("shell_execute_error", "No such program."), "`ls` failed: No such program."),
         (
             failed("approval_unavailable", "Do not try again."),
-            "`ls` was refused: it needs approval, and nobody is there to give it.",
+            "`ls` was refused: it needs approval, and nobody can be asked.",
         ),
     ],
 )

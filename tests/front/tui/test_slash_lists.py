@@ -134,7 +134,7 @@ async def test_a_source_that_fails_is_told_and_does_no_harm():
         raise OSError("the server is gone")
 
     async with shown(ListScreen("L", COLUMNS, broken)) as (app, _):
-        assert any("cannot be listed: the server is gone" in one for one in app.text())
+        assert any("could not be loaded: the server is gone" in one for one in app.text())
 
 
 async def test_nothing_says_so():

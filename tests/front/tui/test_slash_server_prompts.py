@@ -41,7 +41,7 @@ def test_arguments_come_by_name_or_in_their_order(typed: str, given: dict[str, s
         ("", "This needs who"),
         ("how=loudly", "This needs who"),
         ("who=", "This needs who"),
-        ("who=a how=b c", "There is no argument left for 'c'"),
+        ("who=a how=b c", "There is no argument for 'c'"),
         ('"Ann', "No closing quotation"),
     ],
 )
@@ -71,9 +71,9 @@ async def test_what_goes_wrong_is_said_and_nothing_is_sent(preferences: Path):
         slash.app.host.prompt_texts = {"greet": " \n"}
         await slash.run("/srv:greet Ann")
         assert slash.app.complaints == [
-            "This needs who. Write it like this: /srv:greet who=… [how=…]",
+            "This needs who. Usage: /srv:greet who=… [how=…]",
             "The server srv is not connected.",
-            "The server srv gave no text for /srv:greet.",
+            "The server srv returned no text for /srv:greet.",
         ]
         assert not any(kind == "submit" for kind, _ in slash.app.did)
 
@@ -84,11 +84,11 @@ async def test_names_and_arguments_are_completed_and_explained(preferences: Path
         registry.set_prompts([GREET])
         assert "srv:greet" in [candidate.name for candidate in registry.candidates()]
         offered = await registry.arguments("srv:greet", "", slash.app)
-        assert [(each.name, each.help) for each in offered] == [("who=", "needed, whom to greet"), ("how=", "")]
+        assert [(each.name, each.help) for each in offered] == [("who=", "required, whom to greet"), ("how=", "")]
         more = await registry.arguments("srv:greet", "who=Ann h", slash.app)
         assert [each.name for each in more] == ["who=Ann how="]
         await slash.run("/help")
-        assert "Prompts of servers" in slash.app.said[-1]
+        assert "Prompts of MCP servers" in slash.app.said[-1]
         assert "/srv:greet who=… [how=…]" in slash.app.said[-1]
 
 

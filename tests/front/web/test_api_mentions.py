@@ -23,6 +23,6 @@ async def test_what_a_message_names_is_in_the_event_and_in_the_log(tmp_path: Pat
         (prompt,) = [envelope.event for envelope in events if isinstance(envelope.event, PromptSubmitted)]
         assert [(each.name, each.about, each.problem) for each in prompt.attached] == [
             ("a.py", "1 line", ""),
-            (".env", "", "a usual place for secrets"),
+            (".env", "", "usually holds secrets"),
         ]
         assert "hush" not in repr(events)

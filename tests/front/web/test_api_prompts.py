@@ -100,7 +100,7 @@ async def test_what_it_runs_is_asked_about_and_the_request_sent_again_waits_on(
     }
     (waiting,) = await until_waiting(api, session)
     assert waiting["approval"]["details"]["command"] == "touch new; echo done" and not (served.folder / "new").exists()
-    with pytest.raises(ApiProblem, match="used before for another request"):
+    with pytest.raises(ApiProblem, match="already used for another request"):
         await use_once(api, session, "do", "k", "something else")
     await api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
     async with asyncio.timeout(WAIT_LIMIT):
@@ -157,7 +157,7 @@ async def test_deleting_the_session_ends_what_waits(served: Served):
     using = asyncio.create_task(use(api, session, "do"))
     await until_waiting(served.api(), session)
     await served.api().delete(session)
-    with pytest.raises(ApiProblem, match="closed before this was done"):
+    with pytest.raises(ApiProblem, match="closed before the command finished"):
         await using
 
 
@@ -171,7 +171,7 @@ async def test_prompts_of_servers_are_listed_when_they_are_there_and_filled_by_t
     async with Served(tmp_path, mcp=mcp) as served:
         api = served.api()
         session = await quiet(served, api, "Hello!", "Hello again!")
-        with pytest.raises(ApiProblem, match=r"This needs who\. Write it like this: /srv:greet who=…"):
+        with pytest.raises(ApiProblem, match=r"This needs who\. Usage: /srv:greet who=…"):
             await use(api, session, "srv:greet")
         greet, odd = (await api.get(f"/sessions/{session}/prompts"))["prompts"]
         assert (greet["name"], greet["usage"], odd["name"]) == ("srv:greet", "who=…", "srv:odd_name_")

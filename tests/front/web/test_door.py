@@ -264,13 +264,13 @@ async def test_a_parameter_that_does_not_fit_is_called_as_the_client_calls_it(se
 async def test_a_message_without_words_is_no_message(served: Served):
     session = (await served.api().create())["id"]
     answer = await raw(served, "POST", f"/api/v1/sessions/{session}/messages", b'{"text":" \\n"}')
-    assert (answer.status, answer.json["detail"]) == (422, "a message needs words")
+    assert (answer.status, answer.json["detail"]) == (422, "the message is empty")
     assert len(await served.log.inbox(session)) == 0
 
 
 async def test_a_body_that_is_missing_is_asked_for(served: Served):
     answer = await raw(served, "POST", "/api/v1/sessions")
-    assert (answer.status, answer.json["detail"]) == (400, "a JSON body is needed here")
+    assert (answer.status, answer.json["detail"]) == (400, "a JSON body is required")
 
 
 async def test_nobody_can_fill_the_terminal_of_the_server(served: Served, caplog: pytest.LogCaptureFixture):
@@ -500,7 +500,7 @@ def test_a_second_server_is_refused_and_the_first_is_still_found(tmp_path: Path)
     try:
         found = (program.home / "serve.json").read_bytes()
         second = program.run("serve", "--port", "0")
-        assert second.code == 42 and f"already at {msgspec.json.decode(found)['url']}" in second.err
+        assert second.code == 42 and f"running at {msgspec.json.decode(found)['url']}" in second.err
         assert (program.home / "serve.json").read_bytes() == found
     finally:
         first.kill()

@@ -173,7 +173,7 @@ async def test_a_header_that_could_be_read_two_ways_may_come_once(entry: Entry, 
     again = (name.encode(), values[name])
     twice = [again] if name in ("host", "authorization") else [again, again]
     answer = await entry.ask(ME, *twice)
-    assert (answer.status, answer.detail) == (400, f"the header {name} comes twice")
+    assert (answer.status, answer.detail) == (400, f"the header {name} must not be repeated")
     assert await entry.status(ME, *twice[1:]) == 204
 
 
@@ -258,7 +258,7 @@ async def test_a_question_has_no_body(entry: Entry, method: str):
 async def test_a_body_that_does_not_come_in_time_is_given_up(tmp_path: Path):
     entry = Entry(tmp_path, RequestLimits(body_seconds=0))
     answer = await entry.ask("/api/v1/sessions", JSON, method="POST", is_cut=True)
-    assert (answer.status, answer.detail) == (408, "the body must come within 0 seconds")
+    assert (answer.status, answer.detail) == (408, "the body must arrive within 0 seconds")
     assert await entry.post(JSON) == 204
 
 

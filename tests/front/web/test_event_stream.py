@@ -84,7 +84,7 @@ async def test_two_clients_of_one_session_see_the_same_and_may_both_act(served: 
 async def test_a_stream_without_a_sign_of_life_counts_as_broken_and_is_taken_up_again(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(http_client, "SILENCE", 0.05)  # the server breathes every 15 seconds
+    monkeypatch.setattr(http_client, "SILENCE_TIMEOUT", 0.05)  # the server breathes every 15 seconds
     client = await RemoteClient.open(served.api(), (await served.api().create())["id"])
     told: list[bool] = []
     client.on_link(told.append)
@@ -135,7 +135,7 @@ async def test_text_that_comes_in_small_pieces_is_joined(served: Served, api: Ap
 
 
 async def test_the_first_two_frames_go_at_once_and_what_follows_soon_goes_together(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(event_stream, "BREATH", 1_000.0)
+    monkeypatch.setattr(event_stream, "FRAME_INTERVAL", 1_000.0)
     pauses, go_on = list[float](), asyncio.Event()
 
     async def breath(seconds: float) -> None:

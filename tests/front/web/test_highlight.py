@@ -2,7 +2,7 @@
 
 from difflib import unified_diff
 
-from assent.front.web.highlight import LONGEST, SHORT, ShownLine, shown_hunks
+from assent.front.web.highlight import MAX_CACHED, MAX_HIGHLIGHTED, ShownLine, shown_hunks
 
 
 def shown(old: str, new: str, path: str = "a.py") -> list[ShownLine]:
@@ -36,12 +36,12 @@ def test_a_line_that_hides_something_is_spelled_out_without_colours() -> None:
 
 def test_unknown_languages_and_huge_changes_stay_plain() -> None:
     assert shown("", "def f\n", "notes.unknown")[0].pieces == (("", "def f"),)
-    huge = "x" * (LONGEST + 1)
+    huge = "x" * (MAX_HIGHLIGHTED + 1)
     assert shown("", f"{huge}\n")[0].pieces == (("", huge),)
 
 
 def test_a_change_that_was_shown_before_is_not_coloured_again_unless_it_is_long():
-    short, long = (f"@@ -1 +1 @@\n-a = 1\n+b = '{'x' * size}'\n" for size in (9, SHORT))
+    short, long = (f"@@ -1 +1 @@\n-a = 1\n+b = '{'x' * size}'\n" for size in (9, MAX_CACHED))
     assert shown_hunks(short, "a.py") is shown_hunks(short, "there/a.py")
     assert shown_hunks(short, "a.py") != shown_hunks(short, "a.txt")
     assert shown_hunks(long, "a.py") is not shown_hunks(long, "a.py")

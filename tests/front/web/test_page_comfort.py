@@ -125,7 +125,7 @@ def test_a_message_written_while_the_server_is_away_arrives_once_it_is_back(brow
         session = tab.begin(served.play(says("Hello."), says("Here again.")), served.project())
         tab.sees("Hello.")
         served.kill()
-        tab.sees("The server is away.")
+        tab.sees("The connection is lost.")
         tab.page.get_by_label("Message").fill("are you there?")
         tab.page.keyboard.press("Enter")
         tab.sees("Sending …")

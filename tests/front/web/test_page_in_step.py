@@ -14,7 +14,7 @@ pytestmark = needs_browser
 
 def picture(tab: Tab) -> str:
     """What a reader of the conversation is told, without what depends on the moment."""
-    expect(tab.page.get_by_text("Reading the")).to_have_count(0)
+    expect(tab.page.get_by_text("Loading the")).to_have_count(0)
     return tab.page.get_by_role("log").aria_snapshot()
 
 
@@ -87,7 +87,7 @@ def test_the_inbox_shows_what_waits_in_all_sessions_and_takes_the_answers(served
     tab.yes("touch a")
     expect(tab.card()).to_have_count(1)
     tab.yes("Create")
-    tab.sees("Nothing waits")
+    tab.sees("Nothing is waiting")
     expect(tab.page).to_have_title("Inbox · Assent")
     assert (one / "a").exists() and (two / "b").read_text() == "b\n"
 
@@ -107,7 +107,9 @@ def test_a_new_question_reaches_screen_readers_and_the_desktop(served: Served, w
     )
     project = served.project()
     other.begin(served.play(asks_for(shell("touch <b>evil</b>"))), project)
-    expect(tab.page.locator("[aria-live=assertive]")).to_have_text(re.compile("A question waits: run a command in"))
+    expect(tab.page.locator("[aria-live=assertive]")).to_have_text(
+        re.compile("A question is waiting: run a command in")
+    )
     assert tab.page.evaluate("window.shown") == [["Assent asks", f"May it run a command in {project.name}?"]]
     other.press("No")
     other.page.keyboard.press("Enter")
@@ -141,12 +143,12 @@ def test_a_card_outlives_kill_minus_nine_and_its_answer_counts_once(browser: Bro
         session = tab.begin(served.play(asks_for(shell("echo ran >> ran.txt")), says("Done.")), project)
         expect(tab.card().get_by_role("button", name="Yes, once")).to_be_enabled()
         served.kill()
-        tab.sees("The server is away.")
+        tab.sees("The connection is lost.")
         tab.yes()  # sent again and again until somebody takes it
         tab.sees("Sending your answer")
         served.start_server()
         tab.sees("Done.")
-        expect(tab.page.get_by_text("The server is away.")).to_have_count(0)
+        expect(tab.page.get_by_text("The connection is lost.")).to_have_count(0)
         assert (project / "ran.txt").read_text() == "ran\n"
         assert len(served.events_of_type("approval.answered", session)) == 1
         windows.close()

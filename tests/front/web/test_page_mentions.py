@@ -18,7 +18,7 @@ def test_below_the_prompt_stands_what_came_along_and_what_did_not(served: Served
     tab = windows.open()
     session = tab.begin(served.play(says("Seen.")), project, 'see @a.py @"<b>x.txt" and @.env')
     tab.sees("Seen.")
-    said = "With a.py (2 lines), <b>x.txt (1 line). Left out .env: a usual place for secrets."
+    said = "With a.py (2 lines), <b>x.txt (1 line). Left out .env: usually holds secrets."
     expect(tab.page.get_by_text(said)).to_be_visible()
     tab.page.reload()
     expect(tab.page.get_by_text(said)).to_be_visible()

@@ -147,7 +147,7 @@ def test_a_command_and_its_argument_are_completed_and_carried_out(served: Served
 @pytest.mark.parametrize(
     ("typed", "window"),
     [
-        ("/undo", "Take back a change"),
+        ("/undo", "Undo a change"),
         ("/delete", "Delete this session?"),
         ("/help", "Keyboard shortcuts"),
         ("/new", "New session"),
@@ -283,7 +283,7 @@ def test_everything_that_waits_is_shown_and_can_be_edited_or_taken_back(served: 
     expect(box(tab)).to_have_value("two")
     expect(box(tab)).to_be_focused()
     expect(waiting).to_have_count(2)
-    waiting.nth(1).get_by_role("button", name="Take back").click()
+    waiting.nth(1).get_by_role("button", name="Withdraw").click()
     expect(waiting).to_have_count(1)
     expect(waiting).to_contain_text("one")
     tab.page.get_by_role("button", name="Stop", exact=True).click()

@@ -96,7 +96,7 @@ def test_a_command_that_is_not_there_is_not_sent_to_a_new_session_but_stays_to_b
     expect(tab.page.get_by_label("Message")).to_have_value("/nowhere Ann")
     tab.page.reload()
     expect(tab.page.get_by_label("Message")).to_have_value("/nowhere Ann")
-    tab.sees("Nothing was said yet.")
+    tab.sees("No messages yet.")
 
 
 @pytest.mark.spec("G5")
@@ -106,7 +106,7 @@ def test_an_unknown_command_tells_of_a_broken_file_only_if_it_has_that_name(serv
     tab.begin(served.play(says("Ready.")), served.project(), "hi")
     tab.sees("Ready.")
     box, told = tab.page.get_by_label("Message"), tab.page.locator("#composer-problem")
-    unknown = "There is no command {} in the browser. /help lists them; to say it to the model, begin with //."
+    unknown = "There is no command {} in the browser. /help lists them; to send this to the model, start with //."
     box.fill("/nowhere")
     box.press("Enter")
     expect(told).to_have_text(unknown.format("/nowhere"))

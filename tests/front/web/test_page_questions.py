@@ -18,7 +18,7 @@ def test_a_session_is_started_watched_and_approved(served: Served, windows: Wind
     project = served.project(**{path.name.replace(".", "__"): path.read_text() for path in (TOUR / "sample").glob("*")})
     tab = windows.open()
     tab.begin(f"scripted:{TOUR / 'scenario.json'}", project, "A test fails. Fix it.")
-    tab.sees("I look at the project first.")
+    tab.sees("I'll look at the project first.")
     expect(tab.page.locator(".call.success")).to_have_count(3)
     tab.sees("Getting an overview")
     tab.yes("Run a command")
@@ -41,11 +41,11 @@ def test_a_proposed_change_is_edited_in_the_page_and_asked_again(served: Served,
     tab = windows.open()
     tab.begin(served.play(asks_for(write("note.txt", "one\ntwo\n")), says("Written.")), project)
     tab.press("Edit", "Create")
-    editor = tab.page.get_by_label(re.compile("The whole new text"))
+    editor = tab.page.get_by_label(re.compile("The complete new text"))
     expect(editor).to_be_focused()
     expect(editor).to_have_value("one\ntwo\n")
     editor.fill("one\nTWO\n")
-    tab.page.get_by_role("button", name="Show me the question with this").click()
+    tab.page.get_by_role("button", name="Review my change").click()
     expect(tab.card().locator(".added", has_text="TWO")).to_be_visible()
     assert not (project / "note.txt").exists()
     tab.yes()
@@ -94,7 +94,7 @@ def test_the_arguments_of_a_command_are_edited_and_approved_at_once(served: Serv
     tab.begin(served.play(asks_for(shell("touch wrong")), says("Done.")), project)
     tab.press("Edit")
     tab.page.get_by_role("textbox", name="command").fill("touch right")
-    tab.page.get_by_role("button", name="Yes, with my change").click()
+    tab.page.get_by_role("button", name="Approve my change").click()
     tab.sees("Done.")
     tab.sees(re.compile("Allowed once with changes by"))
     assert [path.name for path in project.iterdir()] == ["right"]
@@ -124,7 +124,7 @@ def test_part_of_a_change_is_taken(served: Served, windows: Windows) -> None:
     lines[2], lines[35] = "second\n", "late\n"
     tab = windows.open()
     tab.begin(served.play(asks_for(write("a.txt", "".join(lines))), says("Done.")), project)
-    box = tab.page.get_by_role("checkbox", name="Take part 1 of 2")
+    box = tab.page.get_by_role("checkbox", name="Include part 1 of 2")
     expect(box).to_be_checked()
     box.uncheck()
     expect(tab.card().get_by_role("button", name="Always")).to_be_disabled()
@@ -142,7 +142,7 @@ def test_leaving_out_every_part_is_not_a_yes(served: Served, windows: Windows) -
     lines[2], lines[35] = "second\n", "late\n"
     tab = windows.open()
     tab.begin(served.play(asks_for(write("a.txt", "".join(lines)))), project)
-    for part in ("Take part 1 of 2", "Take part 2 of 2"):
+    for part in ("Include part 1 of 2", "Include part 2 of 2"):
         tab.page.get_by_role("checkbox", name=part).uncheck()
     expect(tab.card().get_by_role("button", name="Yes, 0 of 2 parts")).to_be_disabled()
 
@@ -167,8 +167,8 @@ def test_always_says_how_far_it_reaches_and_can_be_taken_back(served: Served, wi
     window = tab.page.get_by_role("dialog")
     expect(window.get_by_text(command)).to_be_visible()
     expect(window.get_by_text("for 5 calls")).to_be_visible()
-    window.get_by_role("button", name="Take back").click()
-    expect(window.get_by_text("Nothing: every question is asked anew.")).to_be_visible()
+    window.get_by_role("button", name="Revoke").click()
+    expect(window.get_by_text("Nothing is always allowed in this session.")).to_be_visible()
 
 
 @pytest.mark.spec("H5")
@@ -179,9 +179,9 @@ def test_a_proposal_that_somebody_edits_says_so_and_changes_everywhere(served: S
     expect(mine.card().locator(".added", has_text="first")).to_be_visible()
     other.go(f"#/s/{session}")
     other.press("Edit")
-    mine.sees("Opened for editing by bob.")
-    other.page.get_by_label(re.compile("The whole new text")).fill("second\n")
-    other.page.get_by_role("button", name="Show me the question with this").click()
+    mine.sees("Being edited by bob.")
+    other.page.get_by_label(re.compile("The complete new text")).fill("second\n")
+    other.page.get_by_role("button", name="Review my change").click()
     expect(mine.card().locator(".added", has_text="second")).to_be_visible()
     mine.yes()
     other.sees("Written.")
@@ -197,7 +197,7 @@ def test_an_answer_to_something_else_is_not_taken_and_the_question_stays(served:
     stale = {"outcome": "proceed_once", "digest": "0" * 64}
     tab.page.route("**/decision", lambda route: route.continue_(post_data=stale), times=1)
     tab.yes()
-    tab.sees("The question has changed since you saw it. Please look again.")
+    tab.sees("The question has changed since you saw it. Please review it again.")
     assert list(project.iterdir()) == []
     tab.yes()
     tab.sees("Done.")
@@ -212,9 +212,9 @@ def test_mode_model_name_and_queue_are_changed_in_the_page(served: Served, windo
     tab.begin(served.play(asks_for(shell("touch x"), write("y", "y"))), project, "first words")
     tab.page.get_by_label("Message").fill("next")
     tab.page.keyboard.press("Enter")
-    tab.sees("Waits for its turn")
-    tab.page.get_by_role("button", name="Take back").click()
-    expect(tab.page.get_by_text("Waits for its turn")).to_have_count(0)
+    tab.sees("Waiting for its turn")
+    tab.page.get_by_role("button", name="Withdraw").click()
+    expect(tab.page.get_by_text("Waiting for its turn")).to_have_count(0)
     tab.page.get_by_label("Mode", exact=True).select_option("auto_edit")
     tab.sees("Mode auto_edit, set by you.")
     expect(tab.card()).to_have_count(1)

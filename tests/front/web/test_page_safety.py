@@ -118,7 +118,7 @@ def test_the_login_code_vanishes_from_the_address_works_once_and_leaves_no_cooki
         expect(stranger.get_by_role("alert")).to_be_visible()
         stranger.get_by_label(re.compile("paste a token")).fill(served.token("vic", "viewer"))
         stranger.get_by_role("button", name="Log in").click()
-        expect(stranger.get_by_role("link", name="Inbox nothing waits")).to_be_visible()
+        expect(stranger.get_by_role("link", name="Inbox empty")).to_be_visible()
         expect(stranger.get_by_role("button", name="New session")).to_have_count(0)
         page.get_by_role("button", name="Log out").click()
         expect(page.get_by_text("Not logged in")).to_be_visible()
@@ -132,9 +132,9 @@ def test_a_viewer_sees_the_question_but_no_way_to_answer_it(served: Served, wind
     tab, viewer = windows.open(), windows.open("vic", "viewer")
     session = tab.begin(served.play(asks_for(shell("touch x"))), served.project())
     viewer.go(f"#/s/{session}")
-    expect(viewer.card()).to_contain_text("You may look, but not answer.")
+    expect(viewer.card()).to_contain_text("You can view this, but not answer.")
     expect(viewer.card().get_by_role("button")).to_have_count(0)
-    expect(viewer.page.get_by_role("status").filter(has_text="Waits for an answer")).to_be_visible()
+    expect(viewer.page.get_by_role("status").filter(has_text="Waiting for an answer")).to_be_visible()
     expect(viewer.page.get_by_text("for you")).to_have_count(0)
     expect(viewer.page.get_by_label("Message")).to_have_count(0)
 
@@ -228,7 +228,7 @@ def test_a_question_below_the_view_says_why_yes_is_not_possible_yet(served: Serv
     above, below = tab.page.locator("article.card").nth(0), tab.page.locator("article.card").nth(1)
     expect(above.get_by_role("button", name="Yes, once")).to_be_enabled()
     expect(below.get_by_role("button", name="Yes, once")).to_be_disabled()
-    expect(below.get_by_text("Scroll through it to the end before you say yes")).to_be_visible()
+    expect(below.get_by_text("Scroll to the end before you approve")).to_be_visible()
     below.get_by_text("line 36").scroll_into_view_if_needed()
     expect(below.get_by_role("button", name="Yes, once")).to_be_enabled()
 
@@ -387,7 +387,7 @@ def test_all_text_has_enough_contrast(served: Served, windows: Windows, scheme: 
     expect(tab.card().get_by_role("group", name="Your answer")).to_be_visible()
     assert tab.faint_texts() == []
     tab.yes()
-    expect(tab.card("Look twice").get_by_role("group", name="Your answer")).to_be_visible()
+    expect(tab.card("Look closely").get_by_role("group", name="Your answer")).to_be_visible()
     assert tab.faint_texts() == []
     tab.press("Always") if tab.card().get_by_role("button", name="Always").count() else tab.press("No")
     assert tab.faint_texts() == []

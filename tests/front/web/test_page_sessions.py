@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 
-from support.page import Served, Tab, Windows, needs_browser
+from support.page import Served, Tab, Windows, a_server, needs_browser
 from support.program import asks_for, says, shell, write
 
 pytestmark = needs_browser
@@ -73,7 +73,7 @@ def test_a_session_is_renamed_from_its_menus_and_a_refusal_is_told(served: Serve
 def test_a_copy_goes_its_own_way(served: Served, windows: Windows) -> None:
     tab = windows.open("cora", owner="cora")
     session = finished(served, tab, "the original")
-    menu(tab, "Go on in a copy")
+    menu(tab, "Continue in a copy")
     tab.page.wait_for_url(lambda url: "#/s/" in url and session not in url)
     tab.sees("This is a copy.")
     tab.sees("Hello.")
@@ -95,7 +95,7 @@ def test_deleting_asks_first_and_everybody_who_looks_is_told(served: Served, win
     other.sees("Hello.")
     menu(tab, "Delete", "Menu of not for long")
     asked = window(tab, "Delete this session?")
-    expect(asked).to_contain_text("not for long and its whole history will be gone for good.")
+    expect(asked).to_contain_text("not for long and its whole history will be deleted permanently.")
     expect(asked.get_by_role("button", name="Keep it")).to_be_focused()
     tab.page.keyboard.press("Enter")
     expect(asked).to_have_count(0)
@@ -186,19 +186,19 @@ def test_a_change_is_seen_and_taken_back(served: Served, windows: Windows) -> No
     project = served.project(a__txt="old a\n")
     tab = windows.open()
     wrote(served, tab, project)
-    menu(tab, "Take back a change")
-    asked = window(tab, "Take back a change")
+    menu(tab, "Undo a change")
+    asked = window(tab, "Undo a change")
     choices = asked.get_by_role("radio")
     expect(choices).to_have_count(2)
     expect(choices.first).to_be_checked()
     expect(asked.get_by_role("group", name="Change", exact=True)).to_contain_text("new b")
     asked.get_by_role("radio", name="a.txt").check()
     expect(asked.get_by_role("group", name="Change", exact=True)).to_contain_text("new a")
-    asked.get_by_role("button", name="Take back").click()
-    tab.sees("Taken back: a.txt")
+    asked.get_by_role("button", name="Undo").click()
+    tab.sees("Undone: a.txt")
     assert (project / "a.txt").read_text() == "old a\n"
     assert (project / "b.txt").read_text() == "new b\n"
-    menu(tab, "Take back a change")
+    menu(tab, "Undo a change")
     expect(asked.get_by_role("radio")).to_have_count(1)
 
 
@@ -208,17 +208,17 @@ def test_a_file_that_was_changed_since_is_left_alone_and_the_page_says_so(served
     tab = windows.open()
     wrote(served, tab, project)
     (project / "b.txt").write_text("mine\n")
-    menu(tab, "Take back a change")
-    window(tab, "Take back a change").get_by_role("button", name="Take back").click()
-    tab.sees(re.compile("Not taken back: b.txt was changed after this call"))
+    menu(tab, "Undo a change")
+    window(tab, "Undo a change").get_by_role("button", name="Undo").click()
+    tab.sees(re.compile("Not undone: b.txt was changed after this call"))
     assert (project / "b.txt").read_text() == "mine\n"
 
 
 def test_where_nothing_was_written_there_is_nothing_to_take_back(served: Served, windows: Windows) -> None:
     tab = windows.open()
     finished(served, tab)
-    menu(tab, "Take back a change")
-    expect(window(tab, "Take back a change")).to_contain_text("No call of this session changed a file")
+    menu(tab, "Undo a change")
+    expect(window(tab, "Undo a change")).to_contain_text("No call of this session has changed a file")
 
 
 # --- compressing ---
@@ -235,7 +235,7 @@ def test_the_history_is_compressed_and_the_conversation_says_so(served: Served, 
     tab.sees("Short.")
     tab.sees("Ready")
     menu(tab, "Compress the history")
-    tab.sees(re.compile("The older part of the conversation was replaced by a summary: [0-9,]+ tokens became"))
+    tab.sees(re.compile("The older part of the conversation was replaced with a summary: [0-9,]+ tokens became"))
     expect(tab.page.get_by_text("Compressing")).to_have_count(0)
 
 
@@ -249,9 +249,9 @@ def test_what_came_of_a_compression_that_took_long_is_told_when_it_is_known(serv
     tab.page.keyboard.press("Enter")
     expect(tab.card()).to_have_count(1)
     menu(tab, "Compress the history")
-    tab.sees("The history is compressed when this turn is over.")
+    tab.sees("The history will be compressed when this turn is over.")
     tab.yes()
-    tab.sees("The history is compressed.")
+    tab.sees("The history has been compressed.")
     expect(tab.page.get_by_text("Compressing")).to_have_count(0)
 
 
@@ -271,9 +271,9 @@ def test_why_nothing_was_compressed_stands_in_the_conversation(served: Served, w
     tab.page.get_by_role("button", name="New session").click()
     window(tab, "New session").get_by_label("Model").fill(served.play(says("never said")))
     window(tab, "New session").get_by_role("button", name="Start").click()
-    tab.sees("Nothing was said yet.")
+    tab.sees("No messages yet.")
     menu(tab, "Compress the history")
-    tab.sees(re.compile("could not be shortened: there is nothing to compress"))
+    tab.sees(re.compile("was not compressed: there is nothing to compress"))
 
 
 # --- the model and the mode ---
@@ -292,7 +292,7 @@ def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served
     expect(asked.get_by_role("radio", checked=True)).to_have_count(0)
     use.click()
     expect(asked.get_by_role("alert")).to_contain_text("nowhere")
-    asked.get_by_role("radio", name="gemini-2.5-flash").check()
+    asked.get_by_role("radio", name="gemini-2.5-flash", exact=True).check()
     expect(asked.get_by_label("Or another one")).to_have_value("")
     if use.is_enabled():
         tab.page.keyboard.press("Escape")
@@ -308,6 +308,27 @@ def test_a_model_is_chosen_from_a_list_or_by_name_and_a_wrong_one_is_told(served
     tab.sees("I am the other one.")
 
 
+@pytest.mark.spec("K2")
+def test_without_a_model_the_page_says_so_before_anything_is_asked(browser: Browser) -> None:
+    with a_server(has_key=False) as served:
+        windows = Windows(served, browser)
+        tab = windows.open()
+        expect(tab.page.get_by_text("Three ways forward")).to_be_visible()
+        windows.close()
+
+
+@pytest.mark.spec("K1")
+def test_the_effort_is_typed_like_a_command(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    finished(served, tab)
+    tab.page.get_by_label("Message").fill("/effort much")
+    tab.page.keyboard.press("Enter")
+    tab.sees("The efforts are: default, none")
+    tab.page.get_by_label("Message").fill("/effort max")
+    tab.page.keyboard.press("Enter")
+    tab.sees(re.compile("Effort max, set by you"))
+
+
 @pytest.mark.spec("H2")
 def test_running_everything_takes_a_second_word(served: Served, windows: Windows) -> None:
     tab = windows.open()
@@ -315,12 +336,12 @@ def test_running_everything_takes_a_second_word(served: Served, windows: Windows
     mode = tab.page.get_by_label("Mode", exact=True)
     mode.select_option("yolo")
     asked = window(tab, "Run everything without asking?")
-    asked.get_by_role("button", name="Go on asking").click()
+    asked.get_by_role("button", name="Keep asking").click()
     expect(asked).to_have_count(0)
     expect(mode).to_have_value("default")
     mode.select_option("yolo")
     asked.get_by_role("button", name="Run everything").click()
-    tab.sees("Everything runs without asking in this session.")
+    tab.sees("In this session, everything runs without asking.")
     expect(mode).to_have_value("yolo")
 
 
@@ -335,18 +356,18 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
     for number in range(103):
         title = {"title": f"task {number}"} if number in (9, 10, 100) else {}
         behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model, **title})
-    expect(tab.page.get_by_role("button", name="Show older ones 3 more")).to_be_visible()  # all were counted
+    expect(tab.page.get_by_role("button", name="Show older 3 more")).to_be_visible()  # all were counted
     expect(rows(tab)).to_have_count(100)
     held: list[Route] = []  # what the page asked for before somebody wanted more comes late
     tab.page.route("**/sessions?limit=100&*", lambda route: held.append(route))
     behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model})
     while not held:
         tab.page.wait_for_timeout(10)
-    tab.page.get_by_role("button", name="Show older ones 3 more").click()
+    tab.page.get_by_role("button", name="Show older 3 more").click()
     held[0].continue_()
     expect(rows(tab)).to_have_count(104)
     tab.page.unroute_all()
-    expect(tab.page.get_by_role("button", name="Show older ones")).to_have_count(0)
+    expect(tab.page.get_by_role("button", name="Show older")).to_have_count(0)
     tab.page.locator("body").press("s")
     field = tab.page.get_by_label("Find a session")
     expect(field).to_be_focused()
@@ -356,7 +377,7 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
     expect(rows(tab)).to_have_count(1)
     expect(rows(tab)).to_contain_text("task 100")
     field.fill("nothing like it")
-    tab.sees("None with these words.")
+    tab.sees("No matches.")
     field.press("Escape")
     expect(rows(tab)).to_have_count(100)
 
@@ -427,7 +448,7 @@ def test_menus_and_windows_fit_the_screen_and_can_be_read(
     tab.page.get_by_role("button", name="Menu of this session").click()
     fits()
     tab.page.keyboard.press("Escape")
-    for entry in ("Rename", "Take back a change", "Delete"):
+    for entry in ("Rename", "Undo a change", "Delete"):
         menu(tab, entry)
         expect(
             tab.page.get_by_role("dialog").get_by_role("button", name=re.compile("Back|Keep it")).last

@@ -1,1 +1,1 @@
-"""Assent without a screen of its own: one prompt in, text, JSON or a stream of events out."""
+"""Assent without a UI: one prompt in; text, JSON or a stream of events out."""

@@ -1,16 +1,17 @@
-"""Asks for approvals on the terminal, one at a time, while everything else goes on.
+"""Asks for approval on the terminal, one question at a time, while everything else goes on.
 
-An answer may come from anywhere; when another client is faster, the question closes and says who answered. Input typed
-before a question appeared never answers it, and an empty line or anything unclear means no answer at all.
+An answer may come from anywhere; if another client is faster, the question closes and says who answered. Input typed
+before a question appears never answers it, and an empty or unclear line is not an answer.
 """
 
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Protocol
 
 from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import new_key
 from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
 from assent.app.style import Style
 from assent.app.text_editor import edit_text
@@ -26,14 +27,15 @@ from assent.events import (
     Envelope,
 )
 
-Send = Callable[[Command], Awaitable[str]]
+Send = Callable[[Command, str], Awaitable[str]]
+"""With the key under which the command will be reported as taken."""
 
 
 class Asker(Protocol):
-    """Somebody who answers questions: gets every event, and sends answers as commands."""
+    """Answers questions: receives every event, and sends answers as commands."""
 
     def start(self, leave: Callable[[], None]) -> None:
-        """`leave` ends the run with its questions open."""
+        """`leave` ends the run and leaves its questions open."""
         ...
 
     def stop(self) -> None: ...
@@ -42,7 +44,7 @@ class Asker(Protocol):
 
 
 class TerminalAsker:
-    """Feed it every event; it prints to stderr and reads lines from stdin."""
+    """Asks on a terminal: pass it every event; it prints to stderr and reads lines from stdin."""
 
     def __init__(self, waiting: Callable[[], list[AwaitingApproval]], send: Send, style: Style, me: str) -> None:
         self._waiting = waiting
@@ -50,8 +52,9 @@ class TerminalAsker:
         self._style = style
         self._me = me
         self._asking: AwaitingApproval | None = None
-        self._sent: dict[str, str] = {}
-        """Answers under way: command key → call id."""
+        self._sent = ""
+        """The key of an answer that is not yet taken. It is known before the answer is on its way: nothing is asked
+        meanwhile, and the answer may be taken before the sender hears that it was recorded."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening = False
         self._leave: Callable[[], None] | None = None
@@ -82,10 +85,10 @@ class TerminalAsker:
             case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) if self._is_asked(call_id):
                 self._say("no longer needed")
                 self._close()
-            case CommandTaken(key=key, problem=problem) if key in self._sent:
-                del self._sent[key]
+            case CommandTaken(key=key, problem=problem) if key == self._sent:
+                self._sent = ""
                 if problem:
-                    self._say(self._style.red(f"not taken: {safe(problem, 'label')}"))
+                    self._say(self._style.red(f"not accepted: {safe(problem, 'label')}"))
                 self._close()
             case _:
                 pass
@@ -102,8 +105,7 @@ class TerminalAsker:
     def _next(self) -> None:
         if self._asking is not None or self._sent or not self._listening:
             return
-        under_way = set(self._sent.values())
-        calls = [call for call in self._waiting() if call.request.call_id not in under_way and not call.answered_by]
+        calls = [call for call in self._waiting() if not call.answered_by]
         if calls:
             self._show(calls[0], len(calls))
 
@@ -115,7 +117,7 @@ class TerminalAsker:
         for line in option_lines(call.approval):
             self._say(f"    {line}")
         if how_many > 1:
-            self._say(self._style.dim(f"  ({how_many - 1} more after this)"))
+            self._say(self._style.dim(f"  ({how_many - 1} more to follow)"))
         _flush_input()
         self._prompt(call)
 
@@ -131,8 +133,8 @@ class TerminalAsker:
             self._take(self._asking, line)
 
     def _no_more_input(self) -> None:
-        """Ctrl-D at a question leaves it open and goes; without a question it means nothing."""
-        if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody is there to ask any more
+        """Ctrl-D at a question ends the run and leaves it open; without a question it does nothing."""
+        if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody can be asked any more
             self.stop()
         elif self._asking is not None and self._leave is not None:
             self._say("")
@@ -159,17 +161,29 @@ class TerminalAsker:
             scope=scope,
             by=self._me,
         )
-        job = self._edit(call, answer) if outcome == "modify_with_editor" else self._answer(answer)
+        if outcome == "modify_with_editor":
+            self._begin(self._edit(call, answer))
+        else:
+            self._answer(answer)
+
+    def _answer(self, answer: Answer) -> None:
+        self._asking, self._sent = None, new_key()
+        self._begin(self._deliver(answer, self._sent))
+
+    async def _deliver(self, answer: Answer, key: str) -> None:
+        try:
+            await self._send(answer, key)
+        except BaseException:
+            self._sent = ""  # nobody will take it
+            raise
+
+    def _begin(self, job: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(job)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, answer: Answer) -> None:
-        self._asking = None
-        self._sent[await self._send(answer)] = answer.call_id
-
     async def _edit(self, call: AwaitingApproval, answer: Answer) -> None:
-        """Opens the person's editor on the proposal; the question is then asked again with what came out."""
+        """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
         details = call.approval.details
         assert isinstance(details, EditDetails)
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
@@ -187,7 +201,7 @@ class TerminalAsker:
         edited = Answer(
             call_id=answer.call_id, outcome=answer.outcome, digest=answer.digest, content=content, by=self._me
         )
-        await self._answer(edited)
+        self._answer(edited)
 
     def _say(self, line: str) -> None:
         sys.stderr.write(line + "\n")
@@ -195,7 +209,7 @@ class TerminalAsker:
 
 
 def _keys(approval: Approval) -> list[str]:
-    """All that may be typed, with one key for each wider scope."""
+    """All keys that may be typed, with one for each wider scope."""
     keys = list(offered_keys(approval))
     if "a" in keys:
         place = keys.index("a") + 1
@@ -212,7 +226,7 @@ def _scope(key: str, approval: Approval) -> tuple[str, str]:
 
 
 def _flush_input() -> None:
-    """Throws away what was typed before the question was there."""
+    """Discards what was typed before the question appeared."""
     import termios
 
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -1,4 +1,4 @@
-"""One headless run: open or make a session, send the prompt, show what happens, end with exactly one result."""
+"""One headless run: opens or creates a session, sends the prompt, shows what happens, ends with exactly one result."""
 
 import asyncio
 import os
@@ -23,14 +23,14 @@ from assent.app.session_log import LogError, NoSuchSession, SessionBusy, Session
 from assent.app.style import Style
 from assent.app.wording import safe
 from assent.approval import Mode
-from assent.commands import CancelTurn, SetMode, Submit
+from assent.commands import CancelTurn, SetEffort, SetMode, Submit
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.output_formats import Output, make_output
 from assent.front.headless.summary import Summariser, failed
-from assent.parts import Failure
+from assent.parts import Effort, Failure
 
-if TYPE_CHECKING:  # the code that asks is imported when there is somebody to ask
+if TYPE_CHECKING:  # the code that asks is imported only if somebody can be asked
     from assent.app.opening import Subscription
     from assent.front.headless.inline_questions import Asker
 
@@ -38,14 +38,15 @@ Asking = Literal["inline", "wait", "refuse"]
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """What to do, as the command line says it."""
+    """What to do, as given on the command line."""
 
     prompt: str | None
-    """All of it: standard input, and what was typed."""
+    """All of it: standard input, followed by what was typed."""
     model: str | None
-    """None: the session's own when resuming, otherwise that of the settings."""
+    """None: the session's own when resuming, otherwise the one from the settings."""
     mode: Mode | None
     settings: Settings
+    effort: Effort | None = None
     rules: tuple[Rule, ...] = ()
     output: str = "text"
     asking: Asking = "refuse"
@@ -91,14 +92,14 @@ async def _run(request: Run, log: SessionLog, output: Output) -> int:
         attended=request.asking != "refuse",
         prepare=filled.prepare,
     )
-    session = resumed or NewSession(request.folder, request.mode)
+    session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
     async with await open_session(log, session, setup, model=request.model) as client:
         asker = _terminal_asker(client) if request.asking == "inline" else None
         return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
 
 
 class _Filled:
-    """The prompt as it is sent: with a server's text in place of its name, which takes the servers."""
+    """The prompt as it is sent: the name of an MCP server's prompt is replaced by its text, which needs the servers."""
 
     def __init__(self, request: Run) -> None:
         self.prompt = request.prompt
@@ -130,7 +131,7 @@ class HeadlessRun:
         self._summariser = Summariser(runner.session, time.monotonic())
         self._asker = asker
         self._awaited: str | None = runner.state.open_prompt
-        """The prompt whose end we wait for."""
+        """The prompt whose end we are waiting for."""
         self._key: str | None = None
         self._questions = bool(runner.state.waiting())
         self._events: Subscription | None = None
@@ -168,7 +169,7 @@ class HeadlessRun:
                 self._output.flush()
 
     def _leave_if_nobody_can_answer(self) -> None:
-        """Questions from an earlier run stay questions: they are not refused only because nobody is here now."""
+        """Questions from an earlier run stay open: they are not refused just because nobody is here now."""
         if self._questions and self._request.asking == "refuse":
             pending = self._runner.state.pending()
             still_moving = any(isinstance(call, Validating | Executing) for call in pending)
@@ -176,13 +177,13 @@ class HeadlessRun:
                 self._leave()
 
     def _leave(self) -> None:
-        """Ends the run with its questions open; they wait in the log."""
+        """Ends the run and leaves its questions open; they wait in the log."""
         self._left = True
         if self._events is not None:
             self._events.close()
 
     async def _show_opening(self, until: int) -> None:
-        """The events before we could subscribe: a stream begins with the session's creation or its opening."""
+        """Shows the events from before we subscribed: a stream starts with the session's creation or its opening."""
         after = 0 if self._request.resume is None else self._runner.opened_at - 1
         for envelope in await self._runner.read(after):
             if envelope.seq <= until:
@@ -191,13 +192,15 @@ class HeadlessRun:
     async def _begin(self) -> None:
         if self._request.mode is not None and self._request.mode != self._runner.state.mode:
             await self._runner.send(SetMode(self._request.mode, by=me()))
+        if self._request.effort is not None and self._request.effort != self._runner.state.effort:
+            await self._runner.send(SetEffort(self._request.effort, by=me()))
         if self._request.prompt is not None:
             self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
         if self._asker is not None:
             self._asker.start(self._leave)
 
     async def _show(self, envelope: Envelope) -> bool:
-        """Passes the event on to all who want it; true when it was the last one."""
+        """Passes the event to everyone concerned; returns whether it was the last one."""
         self._output.event(envelope)
         self._summariser.event(envelope)
         if self._asker is not None:
@@ -232,9 +235,9 @@ class HeadlessRun:
         calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
         session = self._runner.session
         sys.stderr.write(
-            f"Calls wait for an answer and nobody is here to give it: {calls}\n"
-            f"Look at them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
-            f"then go on with `assent --resume {session}`.\n"
+            f"Calls are waiting for an answer, and nobody here can give it: {calls}\n"
+            f"Review them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
+            f"then continue with `assent --resume {session}`.\n"
         )
         return exit_codes.WAITING
 
@@ -248,14 +251,14 @@ class HeadlessRun:
             loop.add_signal_handler(signal.SIGHUP, self._hung_up)
 
     def _hung_up(self) -> None:
-        """The terminal was closed: what waits for an answer goes on waiting, anything else is cancelled."""
+        """The terminal was closed: calls that wait for an answer keep waiting, anything else is cancelled."""
         if self._runner.state.waiting():
             self._leave()
         else:
             self._interrupted()
 
     def _interrupted(self) -> None:
-        """First: cancel the turn and keep what was done. Again: leave at once; the log has it all."""
+        """The first time, cancels the turn and keeps what was done. After that, exits at once; the log has it all."""
         self._interrupts += 1
         if self._interrupts > 1:
             os._exit(exit_codes.CANCELLED)

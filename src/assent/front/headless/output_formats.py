@@ -1,4 +1,4 @@
-"""The three output formats. Each gets every event and, at the very end, exactly one summary.
+"""The three output formats. Each receives every event and, at the very end, exactly one summary.
 
 - text: the answer on stdout; what the tools do on stderr.
 - json: one object at the end.
@@ -25,6 +25,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    ModelWarning,
     OutputPruned,
     PromptSubmitted,
     TextDelta,
@@ -39,13 +40,13 @@ if TYPE_CHECKING:
 
 class Output(Protocol):
     def known(self, request: CallRequest) -> None:
-        """A call that goes on from an earlier run; its request is not among the events."""
+        """Announces a call that continues from an earlier run; its request is not among the events."""
         ...
 
     def event(self, envelope: Envelope) -> None: ...
 
     def flush(self) -> None:
-        """Nothing more comes for the moment: what was held back goes out."""
+        """Writes what was held back: no more events are pending."""
         ...
 
     def finish(self, summary: Summary) -> None: ...
@@ -66,7 +67,7 @@ class JsonOutput:
 
 
 class StreamJsonOutput:
-    """Deltas come in bursts; the lines of a burst leave together."""
+    """Deltas come in bursts; the lines of a burst are written together."""
 
     def known(self, request: CallRequest) -> None:
         pass
@@ -83,13 +84,13 @@ class StreamJsonOutput:
 
 
 UNASKED = (
-    "Some calls were refused because there is nobody here to ask. Run it in a terminal, or use --ask wait and answer\n"
-    "from elsewhere; --allowed-tools and --approval-mode say what needs no question."
+    "Some calls were refused because nobody could be asked. Run this in a terminal, or use --ask wait and answer from\n"
+    "elsewhere; --allowed-tools and --approval-mode control what needs approval."
 )
 
 
 class TextOutput:
-    """On a terminal the answer appears as it comes; in a pipe only whole replies are written, never a broken one."""
+    """On a terminal, the reply appears as it arrives; in a pipe, only complete replies are written."""
 
     def __init__(self, style: Style, *, live: bool) -> None:
         """`live`: show what commands print while they run."""
@@ -101,7 +102,7 @@ class TextOutput:
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
         self._held = ""
-        """Line ends that came last: they are written when more follows, so that no reply ends with blank lines."""
+        """Trailing line breaks: written only when more text follows, so that no reply ends with blank lines."""
         self._line_start = True
         self._unasked = False
         """Whether something was refused because nobody could be asked."""
@@ -129,14 +130,16 @@ class TextOutput:
                 self._tell(event)
 
     def _tell(self, event: Event) -> None:
-        """What happens around the answer and the calls."""
+        """Notes what happens besides the reply and the calls."""
         match event:
             case PromptSubmitted(attached=attached) if attached:
                 self._note(self._style.dim(attached_words(attached)))
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self._note(f"{safe(reason, 'label')}: going on with {fallback} instead of {model}")
+                self._note(f"{safe(reason, 'label')}: continuing with {fallback} instead of {model}")
+            case ModelWarning(text=text):
+                self._note(self._style.yellow(safe(text, "label")))
             case ChatCompressed(problem=problem) if problem:
                 self._note(f"The conversation was not compressed: {safe(problem, 'label')}")
             case ChatCompressed() | OutputPruned():
@@ -160,11 +163,11 @@ class TextOutput:
         elif summary.status == "cancelled":
             self._note("Cancelled. What was done is kept.")
         elif summary.status == "max_turns":
-            self._note("Stopped: the largest number of turns was reached.")
+            self._note("Stopped: the limit of model requests (max_turns) was reached.")
         elif summary.status == "loop_detected":
             self._note("Stopped: the model repeated the same calls with the same results.")
 
-    # --- the answer ---
+    # --- the reply ---
 
     def _stream(self, text: str) -> None:
         if self._text is None:
@@ -180,7 +183,7 @@ class TextOutput:
             self._column_open = True
 
     def _end_reply(self) -> None:
-        """Also of one that breaks off: what it left on (a colour) must be switched off."""
+        """Also ends a broken reply: what it left on (a colour) must be reset."""
         if self._text is not None:
             self._put(self._text.close())
             self._text = None
@@ -210,13 +213,13 @@ class TextOutput:
         self._indented(self._live.feed(text))
 
     def _live_count(self, received: int) -> None:
-        """One line that counts, where there is a terminal to write over it."""
+        """Keeps one line with the count up to date, on a terminal that can overwrite it."""
         if self._shows_live and sys.stderr.isatty():
             _write(sys.stderr, f"\r{self._style.dim('│ ')}binary output: {received:,} bytes received")
             self._line_start = False
 
     def _indented(self, text: str) -> None:
-        """Output of commands stands apart from what we say ourselves."""
+        """Sets the output of commands apart from our own messages."""
         for line in text.splitlines(keepends=True):
             bar = self._style.dim("│ ") if self._line_start else ""
             _write(sys.stderr, bar + line)
@@ -251,7 +254,7 @@ def call_label(request: CallRequest, style: Style) -> str:
     return f"{style.bold(safe(request.tool, 'label'))} {safe(call_about(request), 'label')}".rstrip()
 
 
-# What is safe to show takes 7 ms to import. By now the model is at work, and nobody waits for us.
+# `assent.screen` takes 7 ms to import. By now the model is working, so nobody waits for us.
 
 
 def _safe_stream() -> "SafeStream":

@@ -1,4 +1,4 @@
-"""What came of a prompt: the answer, the counts, the status. A fold of the events, shared by all output formats."""
+"""The outcome of a prompt: the reply, the counts, the status. A fold of the events, shared by all output formats."""
 
 from typing import Literal
 
@@ -36,14 +36,14 @@ class Stats(Struct):
     requests: int = 0
     tokens: dict[str, int] = field(default_factory=dict[str, int])
     cost: float | None = 0.0
-    """Dollars; null where nobody knows what a model costs."""
+    """Dollars; null if the price of a model is unknown."""
     tools: ToolStats = field(default_factory=ToolStats)
     decisions: dict[str, int] = field(default_factory=dict[str, int])
     """How calls came to be allowed: by person, rule, mode, grant, or because the tool is harmless."""
 
 
 class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
-    """The final result; its `type` makes it a line of the event stream. Only `error` may be missing from it."""
+    """The final result; its `type` makes it a line of the event stream. Only `error` may be absent."""
 
     session_id: str
     status: Status
@@ -77,7 +77,7 @@ _ERROR_CODES = {
 
 
 def failed(failure: Failure, session: str = "") -> Summary:
-    """For what ends before there is anything to count."""
+    """The summary of a run that ended before there was anything to count."""
     return Summary(session, "error", "", failure)
 
 

@@ -1,1 +1,1 @@
-"""The guided tour: a scripted model on a sample project. Scheduler, tools, approvals and log are the real ones."""
+"""The guided tour: a scripted model works on a sample project. Scheduler, tools, approvals and log are real."""

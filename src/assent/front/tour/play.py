@@ -1,4 +1,4 @@
-"""Plays the tour in a scratch folder. On a terminal the person answers; without one it answers itself and says so."""
+"""Plays the tour in a temporary folder. On a terminal the person answers; otherwise the tour answers and says so."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import new_key
 from assent.app.identity import me
 from assent.app.model_access import Model, open_model
 from assent.app.opening import NewSession, SessionSetup, open_session
@@ -50,7 +51,7 @@ def _script(env: Mapping[str, str]) -> Model:
 
 
 class TourAnswers:
-    """Answers in the person's place, and says which answer it gave."""
+    """Answers for the person, and says which answer it gave."""
 
     def __init__(self, waiting: Callable[[], list[AwaitingApproval]], send: Send, style: Style) -> None:
         self._waiting = waiting
@@ -73,17 +74,16 @@ class TourAnswers:
     async def _answer(self, call: AwaitingApproval) -> None:
         for line in question_lines(call, self._style):
             sys.stderr.write(line + "\n")
-        sys.stderr.write(self._style.green("  ➜ no terminal here, so the tour answered: yes, once\n"))
-        await self._send(
-            Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="tour")
-        )
+        sys.stderr.write(self._style.green("  ➜ there is no terminal, so the tour answered: yes, once\n"))
+        answer = Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="tour")
+        await self._send(answer, new_key())
 
 
 def _introduce(project: Path, style: Style, *, interactive: bool) -> None:
     who = "you answer its questions" if interactive else "the tour answers its questions, because there is no terminal"
     sys.stderr.write(
         f"{style.bold('Assent: a guided tour')}\n"
-        f"{style.dim('The model is a script. Scheduler, tools, approvals and log are the real ones;')}\n"
+        f"{style.dim('The model is scripted. Scheduler, tools, approvals and log are real;')}\n"
         f"{style.dim(f'{who}. The project is a copy in {project}.')}\n\n"
         f"{style.cyan('>')} {PROMPT}\n\n"
     )

@@ -1,4 +1,4 @@
-"""The tour's sample project: a copy in a scratch folder, the script that the model plays, and what to try next."""
+"""The tour's sample project: a copy in a temporary folder, the script that the model plays, and what to try next."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ PROMPT = "A test of this project fails. Find out why, fix it, and show me that i
 
 
 def make_project() -> tuple[Path, Path]:
-    """The scratch folder, and the project in it."""
+    """The temporary folder, and the project in it."""
     scratch = Path(tempfile.mkdtemp(prefix="assent-tour-"))
     project = scratch / "cart"
     shutil.copytree(HERE / "sample", project, ignore=shutil.ignore_patterns("__pycache__"))
@@ -23,15 +23,15 @@ def make_project() -> tuple[Path, Path]:
 
 def next_steps(scratch: Path, style: Style) -> list[str]:
     return [
-        style.dim("That was the tour. Everything that happened is in its log:"),
+        style.dim("That was the tour. Everything that happened is in the log:"),
         f"  ASSENT_HOME={scratch / 'home'} {_program()} sessions show",
-        style.dim("With a key for a model you do the same on your own project:"),
+        style.dim("With an API key, you can do the same on your own project:"),
         f"  export GEMINI_API_KEY=…; {_program()}",
     ]
 
 
 def _program() -> str:
-    """How this program was called, so that the lines above can be copied."""
+    """How this program was started, so that the lines above can be copied."""
     name = sys.argv[0]
     if name.endswith("__main__.py"):
         return "python -m assent"

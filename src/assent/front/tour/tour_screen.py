@@ -1,4 +1,4 @@
-"""The tour in the terminal UI: the same script and project, answered by keys on the full screen."""
+"""The tour in the terminal UI: the same script and project, on the full screen."""
 
 import asyncio
 import os
@@ -13,8 +13,8 @@ from assent.front.tui.prompt.paste_driver import GuardedDriver
 from assent.front.tui.terminal_app import AssentApp, run_app
 
 NOTE = (
-    "A guided tour: the model is a script; scheduler, tools, questions and log are the real ones. "
-    "Answer its questions; /help lists what you can do; Ctrl-C twice leaves."
+    "A guided tour: the model is scripted; scheduler, tools, approvals and log are real. "
+    "Answer its questions; /help lists what you can do; press Ctrl-C twice to quit."
 )
 
 

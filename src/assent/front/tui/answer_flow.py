@@ -1,4 +1,4 @@
-"""The rest of an answer that one key cannot give: which screen asks for it, and what the session is then told."""
+"""Answers that take more than one key: which screen asks for the rest, and what is then sent to the session."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AnswerFlow:
-    """One call, one answer. Screens are pushed at once: a task would let a fast Enter reach the question below."""
+    """One call, one answer. Screens are pushed synchronously: with a task, a fast Enter could reach the question."""
 
     def __init__(self, app: "AssentApp", call: AwaitingApproval, guard: KeyGuard) -> None:
         self._app = app
@@ -22,7 +22,7 @@ class AnswerFlow:
         self._guard = guard
 
     def ask(self, key: str) -> None:
-        """`key` is the one that was pressed at the question."""
+        """`key` is the key pressed at the question."""
         push, call, guard = self._app.push_screen, self._call, self._guard
         match key:
             case "a":
@@ -60,10 +60,10 @@ class AnswerFlow:
             self._send(outcome="proceed_once", answers=answers)
 
     async def _edit(self) -> None:
-        """The person's own editor on the proposal; the question is then asked again with what came out."""
+        """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
         details = self._call.approval.details
         assert isinstance(details, EditDetails)
-        self._send(outcome="modify_with_editor")  # the others see that somebody is at it
+        self._send(outcome="modify_with_editor")  # other clients see that somebody is editing it
         content = await self._app.in_editor(details.path, details.new)
         changed = content is not None and content != details.new
         self._send(outcome="modify_with_editor", content=content if changed else details.new)

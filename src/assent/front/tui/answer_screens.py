@@ -1,6 +1,6 @@
-"""The second word of an answer: how far "always" reaches, why not, or which arguments instead.
+"""The details of an answer: the scope of "always", the reason for a refusal, or other arguments.
 
-Small screens over the question. Each is about one call, and closes by itself when that call no longer waits.
+Small screens above the question. Each belongs to one call, and closes when that call is no longer waiting.
 """
 
 import json
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class AnswerBox(Vertical):
-    """Stands right above the question, where the eyes are; over as much of it as there is no room for above."""
+    """Right above the question, where the person is looking; covers part of it only if there is no other room."""
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.place)
@@ -38,11 +38,11 @@ class AnswerBox(Vertical):
         question = self.app.screen_stack[0].query_one("#approval")  # pyright: ignore[reportUnknownMemberType]
         height = self.screen.size.height
         end = max(question.region.y if question.display else height, self.outer_size.height)
-        self.styles.offset = (0, min(end - height, 0))  # a margin would take from its height
+        self.styles.offset = (0, min(end - height, 0))  # a margin would reduce its height
 
 
 class AnswerScreen(ModalScreen[R]):
-    """Esc goes back to the question without an answer."""
+    """Esc returns to the question without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
     DEFAULT_CSS = """
@@ -72,7 +72,7 @@ class AnswerScreen(ModalScreen[R]):
         self.call_after_refresh(self.query_one(AnswerBox).place)
 
     def on_key(self, event: Key) -> None:
-        """Whoever is typing does not choose: Enter takes an option only after a silence. Arrows are no typing."""
+        """Typing must not choose: Enter takes an option only after a pause. Arrow keys do not count as typing."""
         if event.key == "enter" and isinstance(self.focused, OptionList) and not self._guard.is_quiet(event.time):
             event.stop()
             self.notify("That was too fast to be an answer. Press Enter again.", timeout=2)
@@ -84,13 +84,13 @@ class AnswerScreen(ModalScreen[R]):
 
 
 class ScopeScreen(AnswerScreen[Grant]):
-    """Which of the proposed grants? Each one's exact reach is shown, the narrowest first."""
+    """Chooses one of the proposed grants. Each one's exact scope is shown, narrowest first."""
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
-            yield Label("Always, for this session: how far?")
+            yield Label("Always allow in this session:")
             yield OptionList(*(Option(_reach(scope), scope.id) for scope in self.call.approval.scopes))
-            yield Static("Enter grants it · Esc goes back", classes="hint")
+            yield Static("Enter grant · Esc back", classes="hint")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(next(scope for scope in self.call.approval.scopes if scope.id == event.option.id))
@@ -101,13 +101,13 @@ def _reach(scope: Grant) -> Text:
 
 
 class ReasonScreen(AnswerScreen[str]):
-    """No, and the model is told why."""
+    """Refuses, and tells the model why."""
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
             yield Label("No. What should it do instead?")
             yield SteadyInput(placeholder="use the other branch")
-            yield Static("Enter says no with this reason · Esc goes back", classes="hint")
+            yield Static("Enter refuse with this reason · Esc back", classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():
@@ -115,7 +115,7 @@ class ReasonScreen(AnswerScreen[str]):
 
 
 class AskScreen(AnswerScreen[tuple[str, ...]]):
-    """The model's own questions, one after the other: choose an option, or answer in other words."""
+    """The model's own questions, one after the other: choose an option, or answer in your own words."""
 
     def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
         super().__init__(call, guard)
@@ -127,7 +127,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             yield Label("", id="asked")
             yield OptionList()
             yield SteadyInput()
-            yield Static("Enter answers · Tab: in your own words · Esc goes back", classes="hint")
+            yield Static("Enter answer · Tab use your own words · Esc back", classes="hint")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -173,14 +173,16 @@ def _offered(question: Question) -> list[Option]:
 
 
 def _labels(question: Question) -> list[str]:
-    """What each option answers; a model may give two the same words."""
+    """What each option answers; a model may give two options the same label."""
     return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
 
 
 class ArgumentsScreen(AnswerScreen[JsonObject]):
-    """Any argument can be changed; what is then approved is what stands here."""
+    """Any argument can be changed; what is approved is what is shown here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "approve", "run it like this", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "approve", "approve with these arguments", priority=True)
+    ]
 
     def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
         super().__init__(call, guard)
@@ -194,7 +196,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
             yield SteadyTextArea(self._value(), soft_wrap=True)
             yield Static("", classes="problem")
             yield Static(
-                "Tab to the list and back, ↑ ↓ choose there · Ctrl-S approves it like this, once · Esc", classes="hint"
+                "Tab switch to the list, ↑ ↓ choose there · Ctrl-S approve this once · Esc back", classes="hint"
             )
 
     def on_mount(self) -> None:
@@ -219,7 +221,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
             self.query_one(TextArea).load_text(self._value())
 
     def _keep(self) -> bool:
-        """Takes over what was typed; false, with the reason on the screen, when it cannot be that kind of value."""
+        """Applies what was typed; if it is not a valid value, shows the reason and returns False."""
         problem = self.query_one(".problem", Static)
         try:
             if self._name:
@@ -237,7 +239,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
 
 
 def _shown(value: object) -> str:
-    """Text as it is; with hidden characters as JSON that spells them out, for the terminal would obey them."""
+    """Plain text as it is; text with hidden characters as JSON with escapes, because the terminal would obey them."""
     if _is_plain(value):
         return str(value)
     return json.dumps(value, indent=None if isinstance(value, str) else 2)

@@ -35,12 +35,12 @@ class AppContext:
 
         return SlashRegistry()
 
-    # --- what there is ---
+    # --- the session and its surroundings ---
 
     @property
     def client(self) -> "SessionClient":
         if self._app.client is None:
-            raise NotHere("No session is open. /sessions opens one.")
+            raise NotHere("No session is open. Open one with /sessions.")
         return self._app.client
 
     @property

@@ -1,4 +1,4 @@
-"""The lines around the input: what is going on, what waits in the queue, and where we are."""
+"""The lines around the input: what is going on, what is in the queue, and where we are."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -31,18 +31,18 @@ class StatusLine(Static):
         self._clock, self._timer = clock, timer
         self._since: float | None = None
         self._began = 0.0
-        """The same by the timer, which nobody sets."""
+        """The same by the monotonic clock."""
         self._doing = ""
-        self._way_out = ""
+        self._hint = ""
         self._beat: Timer | None = None
 
-    def busy(self, since: float, doing: str, way_out: str) -> None:
-        """`way_out` says how it is cancelled, or how it ends."""
-        if (self._since, self._doing, self._way_out) == (since, doing, way_out):
-            return  # the beat draws it
+    def busy(self, since: float, doing: str, hint: str) -> None:
+        """`hint` says how to cancel it, or how it ends."""
+        if (self._since, self._doing, self._hint) == (since, doing, hint):
+            return  # the timer draws it
         if since != self._since:
             self._began = self._timer() - elapsed.since(since, self._clock())
-        self._since, self._doing, self._way_out = since, doing, way_out
+        self._since, self._doing, self._hint = since, doing, hint
         if self._beat is None:
             self._beat = self.set_interval(BEAT_SECONDS, self._draw)
         self._draw()
@@ -64,12 +64,12 @@ class StatusLine(Static):
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
         line.append(safe(self._doing, "label") or "Working", "bold")
-        line.append(f"  {duration(took * 1000)} · {self._way_out}", palette.dim)
+        line.append(f"  {duration(took * 1000)} · {self._hint}", palette.dim)
         self.update(line, layout=False)  # one line, always
 
 
 class QueueView(Static):
-    """What was sent while a turn is running, in order. Up in the empty input takes the newest back."""
+    """What was sent while a turn is running, in order. Up in the empty input withdraws the newest."""
 
     def __init__(self, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="queue")
@@ -89,7 +89,7 @@ class QueueView(Static):
             lines.append(f"⋯ {'!' if item.tool else ''}{text}\n", palette.dim)
         if len(queued) > SHOWN_QUEUED:
             lines.append(f"  and {count(len(queued) - SHOWN_QUEUED, 'more message')}\n", palette.dim)
-        lines.append("  sent when this is done · ↑ takes the last one back", f"italic {palette.dim}")
+        lines.append("  sent when this is done · ↑ edits the last one", f"italic {palette.dim}")
         self.update(lines)
 
 
@@ -104,11 +104,11 @@ class Facts(Struct, frozen=True, kw_only=True):
     cost: str = ""
     waiting: int = 0
     servers: str = ""
-    """How the MCP servers are doing, when that is worth a word."""
+    """The state of the MCP servers, if one is not ready."""
 
 
 def server_words(servers: Sequence[ServerInfo]) -> str:
-    """Those that are not there yet, or not at all; nothing when all is well."""
+    """The servers that are not ready; empty if all are."""
     troubled = [f"{server.name} {server.state}" for server in servers if server.state != "ready"]
     return f"mcp: {', '.join(troubled)}" if troubled else ""
 
@@ -117,7 +117,7 @@ MODE_WORDS = {"default": "asks", "auto_edit": "edits run", "yolo": "everything r
 
 
 def short_path(path: str) -> str:
-    """The home folder as ~, and of a long path its end."""
+    """The home folder as ~, and only the end of a long path."""
     home = os.path.expanduser("~")
     shown = "~" + path[len(home) :] if path == home or path.startswith(home + "/") else path
     parts = shown.split("/")

@@ -86,7 +86,7 @@ def _colour(styler: TextStyler, call: ToolCall) -> str:
 def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool) -> Text:
     words = Text(style=styler.palette.dim)
     if isinstance(call, AwaitingApproval):
-        doing = safe(editing(call.modifying_by), "label") if call.modifying_by else "waits for an answer"
+        doing = safe(editing(call.modifying_by), "label") if call.modifying_by else "waiting for an answer"
         words.append(doing, styler.palette.warn)
     if isinstance(call, Terminal):
         if isinstance(call.display, DiffDisplay):
@@ -103,13 +103,13 @@ def _brief(message: str) -> str:
     return f"{first} …" if more else first
 
 
-# --- what is below the line ---
+# --- below the line ---
 
 
 def _live(styler: TextStyler, call: Executing, width: int, limit: int) -> list[Strip]:
-    """The newest lines; a line that was written over shows as it is now."""
+    """The newest lines; an overwritten line shows its current content."""
     if call.received:
-        return styler.text(f"{call.received:,} bytes that are no text", styler.palette.dim, width)
+        return styler.text(f"{call.received:,} bytes of binary output", styler.palette.dim, width)
     if not call.output.strip():
         return []
     newest = call.output[-200 * limit :].replace("\r\n", "\n").split("\n")
@@ -138,7 +138,7 @@ def _body(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
 
 
 def _arguments(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
-    """What else was asked for, when the head line does not say it all."""
+    """The other arguments, if the head line does not show everything."""
     about = first_text(call.request)
     rest = [(name, value) for name, value in call.request.args.items() if value != about and len(str(value)) < 200]
     lines: list[Strip] = []
@@ -169,7 +169,7 @@ def draw_display(styler: TextStyler, display: Display, width: int) -> list[Strip
 
 
 def _as_text(response: dict[str, object]) -> str:
-    """What the model was told, when there is nothing better to show."""
+    """What the model gets, if there is nothing better to show."""
     for key in ("output", "error"):
         if isinstance(value := response.get(key), str):
             return value

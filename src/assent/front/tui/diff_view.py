@@ -14,13 +14,13 @@ from assent.hunks import Hunk, Line
 
 View = Literal["unified", "split"]
 SPLIT_WIDTH = 110
-"""Below this width there is no room for two columns."""
+"""Narrower screens have no room for two columns."""
 HIGHLIGHT_LIMIT = 60_000
-"""Characters; a longer diff is shown without the colours of code."""
+"""Characters; a longer diff is shown without syntax highlighting."""
 
 
 class DrawnHunk:
-    """One hunk's lines and where they begin in the whole."""
+    """One hunk's lines, and where they start in the whole."""
 
     def __init__(self, hunk: Hunk, top: int, strips: list[Strip]) -> None:
         self.hunk = hunk
@@ -31,7 +31,7 @@ class DrawnHunk:
 def draw_hunks(
     styler: TextStyler, parts: Sequence[Hunk], path: str, width: int, view: View, header: Callable[[Hunk], Text]
 ) -> list[DrawnHunk]:
-    """`header` says what stands above each hunk."""
+    """`header` returns the line above each hunk."""
     coloured = sum(len(line.text) for hunk in parts for line in hunk.lines) <= HIGHLIGHT_LIMIT
     draw = _split if view == "split" and width >= SPLIT_WIDTH else _unified
     drawn: list[DrawnHunk] = []
@@ -52,7 +52,7 @@ def plain_header(styler: TextStyler) -> Callable[[Hunk], Text]:
 
 
 def _texts(hunk: Hunk, path: str, styler: TextStyler) -> list[Text]:
-    """Each line's text, coloured as part of the old or the new file that it belongs to."""
+    """Each line's text, highlighted as part of the old or the new file."""
     old = iter(_coloured([line for line in hunk.lines if line.kind != "+"], path, styler))
     new = iter(_coloured([line for line in hunk.lines if line.kind != "-"], path, styler))
     texts: list[Text] = []
@@ -92,7 +92,7 @@ def _lexer(path: str) -> str:
 
 
 def _without_background(text: Text) -> Text:
-    """The ground says whether a line is added or removed; code keeps only its letters' colours."""
+    """The background shows whether a line is added or removed; code keeps only its text colours."""
     clean = Text(text.plain)
     for span in text.spans:
         style = Style.parse(span.style) if isinstance(span.style, str) else span.style
@@ -111,7 +111,7 @@ def _unified(styler: TextStyler, hunk: Hunk, texts: list[Text], width: int) -> I
 
 
 def _row(styler: TextStyler, line: Line, number: str, text: Text, width: int) -> list[Strip]:
-    """The gutter, then the text; what is too long goes on in the next line under itself."""
+    """The gutter, then the text; long text wraps below itself."""
     palette = styler.palette
     colour = {"+": palette.good, "-": palette.bad, " ": palette.dim}[line.kind]
     ground = {"+": palette.added, "-": palette.removed, " ": ""}[line.kind]
@@ -153,7 +153,7 @@ Cell = tuple[Line, Text] | None
 
 
 def _pairs(hunk: Hunk, texts: list[Text]) -> Iterator[tuple[Cell, Cell]]:
-    """Removed lines beside the added ones that took their place."""
+    """Removed lines next to the added lines that replace them."""
     removed: list[tuple[Line, Text]] = []
     added: list[tuple[Line, Text]] = []
     for line, text in zip(hunk.lines, texts, strict=True):

@@ -1,7 +1,7 @@
 """What the terminal UI needs besides the session it shows: other sessions, files to complete, tools, rules, models.
 
-A port: `local.py` serves it from this machine, and a served session from its server. What a host does not have it says
-by raising `NotHere`, whose message is for the person.
+A port: `local_host` implements it for this machine, `remote_host` for a session on a server. What a host cannot provide
+raises `NotHere`, with a message for the person.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Argument, Prompt
+    from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
     from assent.app.session_log import SessionInfo
@@ -21,7 +22,7 @@ ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 
 
 class NotHere(Exception):
-    """This cannot be had from here; the message says why, and what can be done instead."""
+    """This is not available here; the message says why, and what to do instead."""
 
 
 class ToolInfo(Struct, frozen=True):
@@ -34,7 +35,7 @@ class ToolInfo(Struct, frozen=True):
 
 
 class RuleInfo(Struct, frozen=True):
-    """A rule as people read it: what it does, and where it is written."""
+    """A rule as people read it: what it does, and where it is defined."""
 
     text: str
     decision: str
@@ -43,7 +44,7 @@ class RuleInfo(Struct, frozen=True):
 
 
 class ServerInfo(Struct, frozen=True, kw_only=True):
-    """An MCP server and how it is doing."""
+    """An MCP server and its state."""
 
     name: str
     state: ServerState
@@ -54,7 +55,7 @@ class ServerInfo(Struct, frozen=True, kw_only=True):
 
 
 class ServerResource(Struct, frozen=True):
-    """Something to read that an MCP server offers; `mention` is how it is named after `@`."""
+    """Something to read that an MCP server offers; `mention` is its name after `@`."""
 
     server: str
     mention: str
@@ -62,7 +63,7 @@ class ServerResource(Struct, frozen=True):
 
 
 class NamedPrompt(Struct, frozen=True):
-    """A prompt that whoever runs the session knows by its name, and fills itself."""
+    """A prompt that the server running the session knows by name and fills in itself."""
 
     name: str
     help: str
@@ -70,8 +71,15 @@ class NamedPrompt(Struct, frozen=True):
     arguments: "tuple[Argument, ...]" = ()
 
 
+class ModelCheck(Struct, frozen=True):
+    """`problem` says what keeps the model from being used; `model` is one to switch to."""
+
+    model: str = ""
+    problem: str = ""
+
+
 class MemoryFile(Struct, frozen=True):
-    """A context file that the model gets to see, or would, if its folder were trusted."""
+    """A context file that the model sees, or would see if its folder were trusted."""
 
     path: str
     size: int
@@ -85,32 +93,38 @@ class Host(Protocol):
 
     @property
     def problems(self) -> Sequence[str]:
-        """What of the folder's configuration could not be used, and why."""
+        """Which parts of the folder's configuration could not be used, and why."""
         ...
 
     async def open(self, session: str | None = None, mode: "Mode | None" = None) -> "SessionClient":
-        """Opens that session, or makes a new one. The one before must be closed first if it is the same."""
+        """Opens that session, or creates a new one. If it is the current one, close that first."""
         ...
 
     async def sessions(self) -> "Sequence[SessionInfo]":
-        """The newest first."""
+        """Newest first."""
         ...
 
     async def fork(self, session: str) -> str: ...
 
     async def files(self) -> Sequence[str]:
-        """Paths below the folder, for completion: relative, folders with a slash at the end, ignored ones left out."""
+        """Relative paths in the folder, for completion; folders end with a slash, ignored files are left out."""
         ...
 
     async def prompts(self) -> Sequence[str]:
-        """What was asked before in this folder, the oldest first: the history of the input."""
+        """Earlier prompts in this folder, oldest first: the history of the input."""
         ...
 
     async def branch(self) -> str:
-        """The branch that is checked out; empty when there is none."""
+        """The branch that is checked out; empty if there is none."""
         ...
 
-    def models(self) -> Sequence[str]: ...
+    async def models(self, patience: float) -> "Sequence[ModelView]":
+        """The models that can be used. After `patience` seconds, those that are known so far."""
+        ...
+
+    async def check_model(self, model: str) -> ModelCheck:
+        """Whether the session's model can be used; another one if it has none and one can be found."""
+        ...
 
     def prices(self) -> "Prices": ...
 
@@ -121,34 +135,34 @@ class Host(Protocol):
     def servers(self) -> Sequence[ServerInfo]: ...
 
     def on_servers(self, changed: Callable[[], None]) -> None:
-        """Calls it whenever the state of a server changes, in this session and in those that are opened later."""
+        """Calls `changed` whenever the state of a server changes, in this session and in those opened later."""
         ...
 
     def server_prompts(self) -> "Sequence[Prompt]":
-        """Those of the servers that are ready."""
+        """Those of servers that are ready."""
         ...
 
     async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
-        """Its text, from the server; raises NotHere when there is none."""
+        """Its text, from the server; raises NotHere if there is none."""
         ...
 
     def server_resources(self) -> Sequence[ServerResource]:
-        """Those of the servers that are ready."""
+        """Those of servers that are ready."""
         ...
 
     def memory(self) -> Sequence[MemoryFile]: ...
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
-        """The user's own, and the folder's when it is trusted."""
+        """The user's own, and the folder's if it is trusted."""
         ...
 
     async def named_prompts(self) -> Sequence[NamedPrompt]:
-        """Those that this host fills itself, in the session that was opened last; custom commands and prompts of
-        servers that are filled here are not among them."""
+        """Those that this host fills in itself, in the session opened last; not the custom commands and server prompts
+        that are filled in here."""
         ...
 
     async def use_prompt(self, name: str, argument: str) -> None:
-        """Fills it and sends it; returns when it is sent."""
+        """Fills it in and sends it; returns when it is sent."""
         ...
 
     async def close(self) -> None: ...

@@ -1,7 +1,7 @@
-"""Keeps keys that were not meant as an answer from becoming one.
+"""Keeps keys that were not meant as an answer from answering.
 
-A question listens only after a short silence of the keyboard, measured from the moment it appeared and from every key.
-And an answer counts only if no other key follows at once: a paste or fast typing is never a single key.
+A question accepts keys only after a short pause in typing, measured from its appearance and from every key. And an
+answer counts only if no other key follows immediately: a paste or fast typing is never a single key.
 """
 
 import time
@@ -24,9 +24,9 @@ class KeyGuard:
         self._last = clock()
 
     def disturb(self) -> None:
-        """A key was pressed, or a question appeared: silence begins anew."""
+        """A key was pressed, or a question appeared: the pause starts again."""
         self._last = self._clock()
 
     def is_quiet(self, at: float) -> bool:
-        """Was it quiet when the key was pressed? What was typed before a stall of the app is not younger for it."""
+        """Whether it was quiet when the key was pressed, even if the app was stalled and handles it late."""
         return at - self._last >= self.quiet

@@ -1,4 +1,4 @@
-"""Drawn lines that scroll: one widget for any number of them, of which only those in sight cost anything."""
+"""Scrolling lines: one widget for any number of them; only visible lines cost anything."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 
 class LineView(ScrollView, can_focus=True):
-    """Subclasses say what stands on it by `compose_lines(width)`, and call `redraw` when that changes."""
+    """Subclasses provide the content with `compose_lines(width)`, and call `redraw` when it changes."""
 
     ALLOW_SELECT = True
     DEFAULT_CSS = """
@@ -27,7 +27,7 @@ class LineView(ScrollView, can_focus=True):
 
     @property
     def line_width(self) -> int:
-        """The room for a line: the scrollbar's column is always kept free, so that nothing jumps when it appears."""
+        """The width of a line: the scrollbar's column is always kept free, so that nothing moves when it appears."""
         return max(self.scrollable_content_region.width if self.show_vertical_scrollbar else self.content_width - 1, 1)
 
     @property
@@ -49,7 +49,7 @@ class LineView(ScrollView, can_focus=True):
         super().on_mount()
         self.redraw()
 
-    # --- Textual's side ---
+    # --- called by Textual ---
 
     @property
     def allow_select(self) -> bool:

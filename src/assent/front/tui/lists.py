@@ -1,7 +1,7 @@
-"""One list for everything that is listed: a title, a filter, aligned rows, actions by key, and a line that says them.
+"""One list screen for everything: a title, a filter, aligned rows, actions by key, and a line that explains the keys.
 
-It knows no session: rows come from a source and are asked for again after every action and whenever `feed` says so.
-All text is made safe here, and never read as markup.
+It knows no session: rows come from a source, and are reloaded after every action and whenever `feed` says so. All text
+is made safe here, and never read as markup.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,22 +23,22 @@ from assent.front.tui.session_feed import Listen
 from assent.front.tui.steady_input import SteadyInput
 
 GAP = "  "
-NARROWEST = 4
-"""Cells that a column keeps when there is no room."""
+MIN_WIDTH = 4
+"""Cells that a column keeps when space is short."""
 
 
-AROUND = 5
-"""Lines of border, filter and titles, and one of what is behind."""
+CHROME_LINES = 5
+"""Lines for border, filter and titles, and one line of the screen behind."""
 DETAIL_LINES = 4
-ROOMY = 18
-"""Screens with fewer lines show one line of detail."""
+TALL_SCREEN = 18
+"""Shorter screens show only one line of detail."""
 
 
 class Row(Struct, frozen=True):
     key: str
     cells: tuple[str, ...]
     detail: str = ""
-    """More about it, shown below the list while it is highlighted."""
+    """Details, shown below the list while the row is highlighted."""
     style: str = ""
 
 
@@ -48,7 +48,7 @@ class Column(Struct, frozen=True):
 
 
 class Action(Struct, frozen=True):
-    """`enter` or a letter. Without `run` the list closes and says what was chosen."""
+    """`enter` or a letter. Without `run`, the list closes and returns the choice."""
 
     key: str
     label: str
@@ -67,12 +67,12 @@ RowSource = Callable[[], Awaitable[Sequence[Row]]]
 
 
 def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
-    """As wide as the widest cell; when that is too much, the widest columns give way first."""
+    """As wide as the widest cell; if that is too much, the widest columns shrink first."""
     if not rows:
         return []
     wanted = [max(Content(cell).cell_length for cell in column) for column in zip(*rows, strict=True)]
     excess = sum(wanted) + len(GAP) * (len(wanted) - 1) - room
-    while excess > 0 and max(wanted) > NARROWEST:
+    while excess > 0 and max(wanted) > MIN_WIDTH:
         wanted[wanted.index(max(wanted))] -= 1
         excess -= 1
     return wanted
@@ -91,7 +91,7 @@ def _fitted(cell: str, size: int, right: bool) -> Content:
 
 
 def matches(row: Row, wanted: str) -> bool:
-    """Every word of the filter is somewhere in the row."""
+    """Whether every word of the filter occurs in the row."""
     text = " ".join((*row.cells, row.detail)).casefold()
     return all(word in text for word in wanted.casefold().split())
 
@@ -140,10 +140,10 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._start = start
         self.rows: list[Row] = []
         self.shown: list[Row] = []
-        """Those that the filter leaves."""
+        """Those that match the filter."""
         self._drawn: tuple[object, ...] = ()
         self._problem = ""
-        """Why there are no rows, if the source failed."""
+        """Why there are no rows, if loading failed."""
         self._loading = False
         self._stale = True
         self._stop_listening: Callable[[], None] = lambda: None
@@ -177,7 +177,7 @@ class ListScreen(ModalScreen[Chosen | None]):
 
     @property
     def up_to_date(self) -> bool:
-        """The rows are those that the source gave when it was last asked."""
+        """Whether the rows are the latest from the source."""
         return self.is_attached and not self._stale and not self._loading
 
     @property
@@ -188,7 +188,7 @@ class ListScreen(ModalScreen[Chosen | None]):
     # --- rows ---
 
     def reload(self) -> None:
-        """Asks for the rows again; many wishes while one is under way are one."""
+        """Loads the rows again; several requests during one load become one."""
         self._stale = True
         if not self._loading and self.is_attached:
             self._loading = True
@@ -211,14 +211,14 @@ class ListScreen(ModalScreen[Chosen | None]):
         try:
             self._problem = ""
             return await self._source()
-        except Exception as error:  # whatever it is, the person is told and the app goes on
-            self._problem = f"This cannot be listed: {safe(str(error))}"
+        except Exception as error:  # whatever it is, the person is told and the app continues
+            self._problem = f"The list could not be loaded: {safe(str(error))}"
             return ()
 
     def _draw(self) -> None:
-        """The rows that the filter leaves; the highlight stays on what it was on."""
+        """Shows the rows that match the filter; the highlight stays on its row."""
         if not self.query(OptionList):
-            return  # news came while the screen was going away
+            return  # rows arrived while the screen was closing
         before = self.highlighted
         wanted = self.query_one(Input).value
         self.shown = [row for row in self.rows if matches(row, wanted)]
@@ -252,15 +252,15 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._fit()
 
     def _fit(self) -> None:
-        """The rows get what is left when everything around them has its place."""
-        roomy = self.size.height >= ROOMY
+        """Gives the rows the space that everything else leaves."""
+        roomy = self.size.height >= TALL_SCREEN
         detail = (DETAIL_LINES if roomy else 1) + 1 if any(row.detail for row in self.shown) else 0
         hint = -(-Content(self._hint()).cell_length // self._room())
         self.query_one("#detail").styles.max_height = detail
-        self._list.styles.max_height = max(3, self.size.height - AROUND - detail - hint)
+        self._list.styles.max_height = max(3, self.size.height - CHROME_LINES - detail - hint)
 
     def _room(self) -> int:
-        return max(20, self.query_one("#box").content_size.width - 2)  # the list keeps two cells for its scroll bar
+        return max(20, self.query_one("#box").content_size.width - 2)  # two cells are for the list's scroll bar
 
     def _tell(self) -> None:
         row = self.highlighted
@@ -270,7 +270,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         if row is not None and self._on_highlight is not None:
             self._on_highlight(row)
 
-    # --- what people do ---
+    # --- input ---
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._draw)
@@ -318,7 +318,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         self.reload()
 
     def action_back(self) -> None:
-        """Out of the filter first, then out of the list."""
+        """Leaves the filter first, then the list."""
         field = self.query_one(Input)
         if field.value or field.has_focus:
             field.value = ""

@@ -1,8 +1,9 @@
-"""The host on this machine: sessions from the log on disk, each run in this process while it is shown."""
+"""The host on this machine: sessions from the log on disk; the one that is shown runs in this process."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from assent.app.wording import safe
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    ModelCheck,
     NamedPrompt,
     NotHere,
     RuleInfo,
@@ -18,17 +20,20 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 
-if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt, Status
+    from assent.app.model_access import ModelAccess
+    from assent.app.model_catalog import ModelCatalog, ModelView
     from assent.app.opening import LocalClient, SessionSetup
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
     from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
+    from assent.parts import Effort
 
-LONGEST_URI = 500
+MAX_URI = 500
 
 
 class LocalHost:
@@ -39,20 +44,22 @@ class LocalHost:
         env: Mapping[str, str],
         *,
         model: str | None = None,
+        effort: "Effort | None" = None,
         rules: "tuple[Rule, ...]" = (),
     ) -> None:
         self.folder = folder
         self._settings = settings
         self._env = env
         self._model = model
+        self._effort: Effort | None = effort
         self._given_rules = rules
         self._environment: SessionEnvironment | None = None
         self._servers_changed: Callable[[], None] | None = None
         self.problems: Sequence[str] = ()
-        """What of the custom commands could not be used."""
+        """Which custom commands could not be used, and why."""
         self._log: SessionLog | None = None
         self._made = ""
-        """The newest session that was made here."""
+        """The newest session created here."""
 
     # --- sessions ---
 
@@ -67,18 +74,20 @@ class LocalHost:
         await asyncio.to_thread(_import_what_runs_sessions)
         from assent.app.lookup import find_session
         from assent.app.opening import NewSession, open_session
-        from assent.commands import SetMode
+        from assent.commands import SetEffort, SetMode
 
         log = await self.log()
         await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
         if info is not None:
             self.folder = info.folder
-        wanted = info or NewSession(self.folder, mode)
+        wanted = info or NewSession(self.folder, mode, effort=self._effort)
         client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
         self._made = client.state.session if info is None else ""
         if info is not None and mode is not None and client.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
+        if info is not None and self._effort is not None and client.state.effort != self._effort:
+            await client.send(SetEffort(self._effort, by=client.me))
         return client
 
     def _setup(self) -> "SessionSetup":
@@ -91,12 +100,13 @@ class LocalHost:
             settings=self._settings,
             client=f"terminal {me()}",
             rules=self._given_rules,
-            open_model=lambda name: DeferredModel(name, self._env),
+            open_model=lambda name: DeferredModel(name, self._access),
+            models=self._access,
             prepare=self._use,
         )
 
     async def _use(self, environment: "SessionEnvironment") -> None:
-        """The tools and rules of the folder; its MCP servers connect in the background."""
+        """Uses the tools and rules of the folder; its MCP servers connect in the background."""
         self._environment = environment
         if (changed := self._servers_changed) is not None:
             environment.listen(lambda _: changed())
@@ -107,14 +117,14 @@ class LocalHost:
         return await begun_sessions(await self.log())
 
     async def _forget_unused(self) -> None:
-        """The session that was made here and is left before anything was said in it."""
+        """Deletes the session created here if it is left before anything was said in it."""
         from assent.app.lookup import has_begun
         from assent.app.session_log import LogError
 
         made, self._made = self._made, ""
         if made:
             log = await self.log()
-            with suppress(LogError):  # somebody else uses it or has deleted it: then it is theirs
+            with suppress(LogError):  # somebody else uses it or has deleted it
                 info = await log.info(made)
                 if not await has_begun(log, info):
                     await log.delete(made, seen=info.events)
@@ -141,8 +151,30 @@ class LocalHost:
 
         return await asyncio.to_thread(current_branch, self.folder)
 
-    def models(self) -> Sequence[str]:
-        return self._settings.models
+    @cached_property
+    def _access(self) -> "ModelAccess":
+        from assent.app.model_access import ModelAccess
+
+        return ModelAccess(self._env, self._settings)
+
+    @cached_property
+    def _catalog(self) -> "ModelCatalog":
+        from assent.app.model_catalog import ModelCatalog
+
+        return ModelCatalog(self._access)
+
+    async def models(self, patience: float) -> "Sequence[ModelView]":
+        return await self._catalog.choices(patience)
+
+    async def check_model(self, model: str) -> ModelCheck:
+        from assent.app.model_access import ModelError
+
+        if used := self._model or model:
+            return ModelCheck(problem=await self._access.problem(used))
+        try:
+            return ModelCheck(model=await self._access.choose())
+        except ModelError as error:
+            return ModelCheck(problem=str(error))
 
     def tools(self) -> Sequence[ToolInfo]:
         return [
@@ -176,7 +208,7 @@ class LocalHost:
         return [
             ServerResource(resource.server, f"{resource.server}:{resource.uri}", resource.name)
             for resource in (manager.resources() if manager is not None else ())
-            if resource.uri.isprintable() and len(resource.uri) <= LONGEST_URI
+            if resource.uri.isprintable() and len(resource.uri) <= MAX_URI
         ]
 
     def on_servers(self, changed: Callable[[], None]) -> None:
@@ -208,13 +240,14 @@ class LocalHost:
         raise NotHere(f"There is no prompt {name!r} here.")
 
     async def close(self) -> None:
+        await self._catalog.close()
         if self._log is not None:
             await self._forget_unused()
             await self._log.close()
 
 
 def _import_what_runs_sessions() -> None:
-    """In a thread: the screen goes on while modules are read."""
+    """Run in a thread, so that the screen stays responsive during imports."""
     for name in ("app.opening", "app.storage"):
         import_module(f"assent.{name}")
 

@@ -1,7 +1,7 @@
-"""The question panel: shows the calls that wait for a person, one at a time, and turns keys into answers.
+"""The question panel: shows the calls waiting for a person, one at a time, and turns keys into answers.
 
-It takes the keyboard only when nobody is typing, listens only after a silence (`guard`), lets nothing be approved that
-was not on the screen to its end, and says no by default. It sends nothing itself: it posts `Answered`.
+It takes the keyboard only when nobody is typing, accepts keys only after a pause (`guard`), lets nothing be approved
+that has not been shown to its end, and defaults to no. It sends nothing itself: it posts `Answered`.
 """
 
 import asyncio
@@ -30,18 +30,18 @@ from assent.front.tui.text_style import TextStyler
 
 ANSWERS = frozenset("yasteinrA")
 YES = ANSWERS - frozenset("enr")
-"""Keys that let something happen; they need the whole question to have been seen."""
+"""Keys that approve; they need the whole question to have been shown."""
 BODY_SHARE = 0.55
 """Of the screen's height, at most."""
-LEAST_BODY = 3
+MIN_BODY = 3
 MARGIN = 4
-"""Columns of border and padding."""
+"""Columns for border and padding."""
 FRAME = 4
-"""Lines of the panel around its texts: border and a blank line; and one of the transcript above."""
+"""Lines around the panel's texts: border, a blank line, and one line of the transcript above."""
 
 
 class QuestionLines(LineView):
-    """The body of the question. `seen` is true once every line of it was on the screen."""
+    """The body of the question. `seen` is true once every line has been on the screen."""
 
     def __init__(self, styler: Callable[[], TextStyler], room: Callable[[], int]) -> None:
         super().__init__(id="question-body")
@@ -51,7 +51,7 @@ class QuestionLines(LineView):
         self.question: QuestionView | None = None
         self.seen = False
         self._seen_until = 0
-        """All lines before this one were on the screen; jumping to the end leaves out what is between."""
+        """All lines before this one have been on the screen; jumping to the end skips those in between."""
 
     def put(self, question: QuestionView, *, seen: bool = False) -> None:
         self.question = question
@@ -67,14 +67,14 @@ class QuestionLines(LineView):
         before = (self._drawn_width, len(self._strips))
         super().redraw()
         if before != (self._drawn_width, len(self._strips)) and not self.seen:
-            self._seen_until = 0  # other lines: nobody knows which of them were seen
+            self._seen_until = 0  # the lines changed: which were seen is unknown
             self.scroll_to(y=0, animate=False, immediate=True)
         self.fit()
 
     def fit(self) -> None:
-        """As high as the text, as far as the lines around it leave room."""
+        """As high as the text, within the space left by the lines around it."""
         share = int(self.screen.size.height * BODY_SHARE)
-        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), LEAST_BODY))
+        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), MIN_BODY))
         self.call_after_refresh(self.look)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -82,7 +82,7 @@ class QuestionLines(LineView):
         self.look()
 
     def look(self) -> None:
-        """What was seen stays seen; the end alone is not the whole."""
+        """Records what is on the screen; what was seen stays seen."""
         covered = not self.screen.is_active
         if self.seen or covered or self.question is None or not self.size.height:
             return
@@ -95,7 +95,7 @@ class QuestionLines(LineView):
 
 
 def _wrapped(offers: Sequence[Text], width: int) -> Text:
-    """Side by side as far as there is room; a key and its meaning stay together."""
+    """Side by side where there is room; a key and its meaning stay together."""
     lines = [Text()]
     for offer in offers:
         if lines[-1].cell_len and lines[-1].cell_len + 2 + offer.cell_len > width:
@@ -127,7 +127,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.answer = answer
 
     class Wanted(Message):
-        """The answer needs another word: which scope, what reason, which arguments, or a visit to the editor."""
+        """The answer needs more: a scope, a reason, arguments, or the editor."""
 
         def __init__(self, key: str, call: AwaitingApproval) -> None:
             super().__init__()
@@ -135,10 +135,10 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.call = call
 
     class Left(Message):
-        """The question stays open; the keyboard goes back to the input."""
+        """The question stays open; the focus returns to the input."""
 
     class Seen(Message):
-        """The end of the question was on the screen."""
+        """The end of the question has been on the screen."""
 
     def __init__(self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str]) -> None:
         super().__init__(id="approval")
@@ -147,13 +147,13 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._me = me
         self._questions: dict[str, AwaitingApproval] = {}
         self._views: dict[str, QuestionView] = {}
-        """By approval id: what was chosen and seen of each."""
+        """By approval id: what was chosen and seen in each."""
         self._seen: set[str] = set()
         self._current = ""
         self._pressed: asyncio.TimerHandle | None = None
         self._hint = ""
         self._words = 2
-        """Lines of the title and the keys."""
+        """Lines for the title and the keys."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="question-title")
@@ -164,10 +164,10 @@ class ApprovalPanel(Vertical, can_focus=True):
     def body(self) -> QuestionLines:
         return self.query_one(QuestionLines)
 
-    # --- which questions there are ---
+    # --- the questions ---
 
     def put(self, questions: Sequence[AwaitingApproval]) -> None:
-        """All that wait now. The one in view stays in view as long as it is among them, unchanged."""
+        """Sets the waiting questions. The one shown stays as long as it is among them, unchanged."""
         shown = self.call
         self._questions = {call.request.call_id: call for call in questions}
         self.display = bool(self._questions)
@@ -223,7 +223,7 @@ class ApprovalPanel(Vertical, can_focus=True):
     def all_seen(self) -> bool:
         return all(call.approval.id in self._seen for call in self._questions.values())
 
-    # --- words around it ---
+    # --- title and keys ---
 
     def _label(self) -> None:
         call = self.call
@@ -242,7 +242,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         return max(self.screen.size.width - MARGIN, 1)
 
     def _room(self) -> int:
-        """Lines that are left for the body."""
+        """Lines left for the body."""
         below = (widget for widget in self.screen.query("#status, #queue, #prompt, #foot") if widget.display)
         return self.screen.size.height - FRAME - self._words - sum(widget.outer_size.height for widget in below)
 
@@ -260,14 +260,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         return title
 
     def _keys(self, call: AwaitingApproval) -> Text:
-        """The keys, or what is to be said instead: as high as they are, so that the question does not jump."""
+        """The keys, or a hint instead: just as high, so that the question does not move."""
         palette = self._styler().palette
         keys = self._shown_offers(call)
         below = "\n" * keys.plain.count("\n")
         if self._hint:
             return Text(self._hint + below, style=f"bold {palette.warn}")
         if not self.has_focus:
-            return Text(f"Tab answers; what you type goes into your message{below}", style=palette.dim)
+            return Text(f"Tab to answer; what you type goes into your message{below}", style=palette.dim)
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
@@ -287,15 +287,15 @@ class ApprovalPanel(Vertical, can_focus=True):
         words = {
             "y": "answer" if asked else "yes, these parts" if part else "yes, once",
             "a": "always…",
-            "s": "always: this server",
-            "t": "always: this tool",
+            "s": "always for this server",
+            "t": "always for this tool",
             "e": "edit first",
         }
         offers = [(key, words[key]) for key in offered if key in words and not (part and key in "ast")]
         offers += [] if asked else [("i", "change arguments")]
         offers += [("n", "no (Enter)"), ("r", "no, because…")]
         if question is not None and len(question.hunks) > 1:
-            offers += [("[ ]", "part"), ("space", "take or leave it")]
+            offers += [("[ ]", "part"), ("space", "include or exclude it")]
         if isinstance(call.approval.details, EditDetails) and self._width > SPLIT_WIDTH:
             offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
         if len(self._for_all) > 1 and self.all_seen:
@@ -304,7 +304,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     @property
     def _for_all(self) -> list[AwaitingApproval]:
-        """Those that a plain yes answers."""
+        """Those that a plain yes can answer."""
         return [call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails)]
 
     def _say(self, hint: str) -> None:
@@ -318,7 +318,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self.appear()
 
     def appear(self) -> None:
-        """The person sees it anew: whatever was pressed before was not meant for it."""
+        """The question has just appeared: keys pressed before were not meant for it."""
         self.guard.disturb()
         self._forget_press()
         self._hint = ""
@@ -327,15 +327,15 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     @property
     def deciding(self) -> bool:
-        """A key was pressed that is an answer if no other key follows."""
+        """Whether a key was pressed that becomes an answer if no other key follows."""
         return self._pressed is not None
 
     def on_key(self, event: Key) -> None:
-        """Every key comes here before bindings; only single keys after a silence answer."""
+        """Every key comes here before bindings; only a single key after a pause answers."""
         key = "n" if event.key == "enter" else event.character or event.key
         if self._pressed is not None:
             self._forget_press()
-            self._say("Several keys at once are no answer. Wait a moment, then press one.")
+            self._say("Several keys at once are not an answer. Wait a moment, then press one.")
             event.stop()
         elif self.call is not None and key in ANSWERS and key in (*dict(self._offers(self.call)), "A"):
             event.stop()
@@ -348,11 +348,11 @@ class ApprovalPanel(Vertical, can_focus=True):
         if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
         elif key in YES and not self.body.seen:
-            self._say("There is more below: read it to the end first (PgDn).")
+            self._say("There is more below: scroll to the end first (PgDn).")
         elif key == "A" and "A" not in dict(self._offers(call)):
-            self._say("Yes to all is for several questions, each shown to its end.")
+            self._say("Yes to all needs several questions, each shown to its end.")
         elif self.question is not None and key == "y" and self.question.partial == ():
-            self._say("No part is chosen. Choose one with the space bar, or say no.")
+            self._say("No part is selected. Select one with the space bar, or answer no.")
         else:
             loop = asyncio.get_running_loop()
             self._pressed = loop.call_later(self.guard.settle, self._settle, key, call)
@@ -363,16 +363,16 @@ class ApprovalPanel(Vertical, can_focus=True):
             self._pressed = None
 
     def _settle(self, key: str, call: AwaitingApproval) -> None:
-        """No other key came: it is an answer."""
+        """No other key followed: the key is an answer."""
         self._pressed = None
         now = self._questions.get(call.request.call_id)
         if now is None or now.approval.id != call.approval.id:
-            return  # somebody was faster, or the question has changed under the finger
+            return  # somebody was faster, or the question has changed
         if key in "aeir" or (key == "y" and isinstance(call.approval.details, AskDetails)):
             self.post_message(self.Wanted(key, call))
         elif key == "A":
             for other in self._for_all:
-                if other.approval.id in self._seen:  # one may have come since the key was pressed
+                if other.approval.id in self._seen:  # a new one may have arrived since the key was pressed
                     self._answer("y", other)
         else:
             self._answer(key, call)
@@ -386,7 +386,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         )
         self.post_message(self.Answered(answer))
 
-    # --- moving about ---
+    # --- navigation ---
 
     def action_scroll(self, step: int) -> None:
         self.body.scroll_relative(y=step, animate=False)

@@ -1,4 +1,4 @@
-"""A question as lines: exactly what would happen, all of it, in words and signs that the proposal cannot imitate."""
+"""A question as lines: exactly and completely what would happen, in a form that the proposal cannot imitate."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -19,7 +19,7 @@ FACT_WIDTH = 8
 
 
 class QuestionView:
-    """One approval, drawn. It knows where its hunks are and which of them are chosen."""
+    """Draws one approval. It knows where its hunks are and which are chosen."""
 
     def __init__(self, approval: Approval) -> None:
         self.approval = approval
@@ -29,13 +29,13 @@ class QuestionView:
         self.chosen = {hunk.number for hunk in self.hunks}
         self.current = 0
         self.tops: list[int] = []
-        """The line at which each hunk begins."""
+        """The line at which each hunk starts."""
 
     # --- hunks ---
 
     @property
     def partial(self) -> tuple[int, ...] | None:
-        """The chosen hunks when they are not all; None when the whole change is meant."""
+        """The chosen hunks, if not all; None for the whole change."""
         return None if len(self.chosen) == len(self.hunks) else tuple(sorted(self.chosen))
 
     def toggle(self) -> None:
@@ -71,7 +71,7 @@ class QuestionView:
                 yield from _fact(styler, "tool", details.tool, "", width)
                 yield from _tree(details.args, styler, width)
                 yield from styler.text(details.unseen, styler.palette.warn, width) if details.unseen else ()
-                yield from styler.text("It says of itself:", styler.palette.dim, width) if details.description else ()
+                yield from styler.text("Its own description:", styler.palette.dim, width) if details.description else ()
                 yield from _foreign(styler, details.description, styler.palette.dim, width)
             case AskDetails(questions=questions):
                 for question in questions:
@@ -125,18 +125,18 @@ def _info(styler: TextStyler, details: InfoDetails, width: int) -> Iterator[Stri
 
 
 def _fact(styler: TextStyler, name: str, value: str, style: str, width: int) -> list[Strip]:
-    """A name and its value, which goes on under itself."""
+    """A name and its value, which wraps below itself."""
     return indented(styler.text(value, style, width - FACT_WIDTH), FACT_WIDTH, name, style)
 
 
 def _foreign(styler: TextStyler, text: str, style: str, width: int, bar: str = "│ ") -> list[Strip]:
-    """Somebody else's words behind a bar, however they are broken: no line of theirs looks like one of ours."""
+    """Foreign text behind a bar, however it wraps: none of its lines can look like ours."""
     lines = styler.text(text, style, width - len(bar)) if text else []
     return barred(lines, styler.palette.dim, bar)
 
 
 def _tree(args: JsonObject, styler: TextStyler, width: int) -> Iterator[Strip]:
-    """Arguments, one a line, nested ones under their name; a value that takes several lines stands below its name."""
+    """Arguments, one per line, nested ones below their name; a value of several lines goes below its name."""
     if not args:
         yield from styler.text("(no arguments)", styler.palette.dim, width)
     for depth, name, value in _leaves(args, 0):

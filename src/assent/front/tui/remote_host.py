@@ -1,4 +1,4 @@
-"""The host for sessions that a server runs: the same screen, attached from outside."""
+"""The host for sessions on a server: the same screen, attached from outside."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ import msgspec
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
+    ModelCheck,
     NamedPrompt,
     NotHere,
     RuleInfo,
@@ -16,9 +17,10 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 
-if TYPE_CHECKING:  # imported when a session is opened, behind the first frame
+if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt
+    from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_log import SessionInfo
     from assent.client import Api, RemoteClient
@@ -29,14 +31,14 @@ class RemoteHost:
         """`folder` is where a new session works, on the server's machine."""
         self.folder = folder
         self.problems: Sequence[str] = ()
-        """What of the server's custom commands could not be used there."""
+        """Which of the server's custom commands could not be used."""
         self._connect = connect
         self._api: Api | None = None
         self._session = ""
 
     @property
     def api(self) -> "Api":
-        """For all that is not the open session: each session has a connection of its own."""
+        """For everything but the open session: each session has its own connection."""
         if self._api is None:
             self._api = self._connect()
         return self._api
@@ -57,19 +59,19 @@ class RemoteHost:
         return client
 
     async def choose(self, session: str | None) -> str:
-        """Before there is a screen: the session to open, made if it is to be a new one. Whatever keeps it from that is
-        told in the shell, where it can be put right."""
+        """The session to open, created if it is new. Called before there is a screen, so that errors appear in the
+        shell, where they can be fixed."""
         async with self._connect() as api:
             return (await api.create(folder=self.folder))["id"] if session is None else await self._find(api, session)
 
     async def _find(self, api: "Api", name: str) -> str:
-        """A whole id, the start of one, or `latest`."""
+        """By a whole id, the start of one, or `latest`."""
         known: list[str] = [one["id"] for one in (await api.sessions())["sessions"]]
         if not known:
-            raise NotHere("there is no session on this server yet; begin one with: assent attach --new")
+            raise NotHere("there are no sessions on this server yet; start one with: assent attach --new")
         found = known[:1] if name == "latest" else [id for id in known if id.startswith(name)]
         if len(found) != 1:
-            raise NotHere(f"{name!r} names no single session of this server")
+            raise NotHere(f"{name!r} does not match exactly one session on this server")
         return found[0]
 
     async def sessions(self) -> "Sequence[SessionInfo]":
@@ -90,8 +92,13 @@ class RemoteHost:
     async def branch(self) -> str:
         return ""
 
-    def models(self) -> Sequence[str]:
-        return ("gemini-2.5-pro", "gemini-2.5-flash")
+    async def models(self, patience: float) -> "Sequence[ModelView]":
+        from assent.app.model_catalog import ModelView
+
+        return msgspec.convert((await self.api.models())["models"], list[ModelView])
+
+    async def check_model(self, model: str) -> ModelCheck:
+        return ModelCheck()  # the server checks it when a session is created
 
     def prices(self) -> "Prices":
         from assent.app.pricing import Prices
@@ -102,28 +109,28 @@ class RemoteHost:
         return ()
 
     def rules(self) -> Sequence[RuleInfo]:
-        raise NotHere("The rules are on the server's machine: assent policy list, there.")
+        raise NotHere("The rules are on the server's machine; run `assent policy list` there.")
 
     def servers(self) -> Sequence[ServerInfo]:
-        raise NotHere("MCP servers belong to the server's machine: assent mcp list, there.")
+        raise NotHere("The MCP servers are on the server's machine; run `assent mcp list` there.")
 
     def on_servers(self, changed: Callable[[], None]) -> None:
-        pass  # they are the server's, and so is the word about them
+        pass  # the server reports on its own MCP servers
 
     def server_prompts(self) -> "Sequence[Prompt]":
         return ()
 
     async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
-        raise NotHere("Prompts of MCP servers are used on the server's machine.")
+        raise NotHere("Prompts of MCP servers are available only on the server's machine.")
 
     def server_resources(self) -> Sequence[ServerResource]:
         return ()
 
     def memory(self) -> Sequence[MemoryFile]:
-        raise NotHere("Context files are on the server's machine.")
+        raise NotHere("The context files are on the server's machine.")
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
-        return ()  # the server fills its own
+        return ()  # the server fills in its own
 
     async def named_prompts(self) -> Sequence[NamedPrompt]:
         from assent.app.mcp_types import Argument

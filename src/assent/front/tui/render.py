@@ -1,4 +1,4 @@
-"""Draws the items of the transcript, and remembers what it drew until the item or the width changes."""
+"""Draws the items of the transcript, and caches the result until the item or the width changes."""
 
 from collections.abc import Callable, Mapping
 from weakref import WeakKeyDictionary
@@ -28,7 +28,7 @@ class _Drawn(Struct):
 
 class ItemRenderer:
     def __init__(self, styler: TextStyler, calls: Calls, names: dict[str, str]) -> None:
-        """`names` are the tools' names for people."""
+        """`names` are the display names of the tools."""
         self._styler = styler
         self._calls = calls
         self.names = names
@@ -40,7 +40,7 @@ class ItemRenderer:
 
     @property
     def kept(self) -> int:
-        """How many items are remembered as they were drawn."""
+        """How many items are cached."""
         return len(self._drawn)
 
     def forget(self, item: Item) -> None:
@@ -88,7 +88,7 @@ class ItemRenderer:
         return shaded(indented(lines, 2, "❯", self._styler.palette.accent), width, self._styler.palette.shade)
 
     def _thoughts(self, item: ThoughtItem, width: int) -> list[Strip]:
-        """Folded: the newest subject. Unfolded: all that was thought."""
+        """Collapsed: the newest subject. Expanded: all thoughts."""
         styler, dim = self._styler, self._styler.palette.dim
         if not item.unfolded:
             subject, description = item.thoughts[-1]

@@ -1,6 +1,6 @@
-"""A reply that grows: finished blocks of Markdown are drawn once, only the last one again and again.
+"""A growing reply: finished blocks of Markdown are drawn once, only the last one is redrawn.
 
-Drawing costs what the last block costs, however long the reply has become.
+Drawing costs as much as the last block, however long the reply is.
 """
 
 from functools import cache
@@ -22,9 +22,9 @@ def _parser() -> "MarkdownIt":
 
 
 def last_block(text: str) -> int:
-    """Where the last block begins. Everything before it stays as it is, whatever is added at the end.
+    """Where the last block starts. Everything before it stays the same, whatever is added at the end.
 
-    Only whole lines count: one that has only begun may look like a block of its own, as a `*` does before it is bold.
+    Only whole lines count: an incomplete one may look like a block of its own, as a `*` does before it becomes bold.
     """
     whole = text[: text.rfind("\n") + 1]
     starts = [token.map[0] for token in _parser().parse(whole) if token.level == 0 and token.map and token.nesting >= 0]
@@ -35,7 +35,7 @@ def last_block(text: str) -> int:
 
 
 class GrowingReply:
-    """The lines of one reply at one width, behind a mark."""
+    """The lines of one reply at one width, after a mark."""
 
     def __init__(self, styler: TextStyler, width: int, mark: str = "✦") -> None:
         self._styler = styler
@@ -53,7 +53,7 @@ class GrowingReply:
         return [*self._settled, *self._block(tail[cut:])]
 
     def _block(self, text: str) -> list[Strip]:
-        """With a line of room above it, unless it is the first."""
+        """With a blank line above it, unless it is the first."""
         strips = self._styler.markdown(text, self._width - 2)
         if not self._settled:
             return indented(strips, 2, self._mark, self._styler.palette.accent)

@@ -1,7 +1,7 @@
-"""What became of what we asked for: told every envelope of the session, it lets others wait for an outcome.
+"""Receives every envelope of a session and lets others wait for the outcome of their commands.
 
-One for each session that is opened. Whoever reads the session gives it the history and then every event; commands wait
-on it, lists listen to it, and the numbers of `/stats` are in its tally.
+There is one for each opened session. The reader of the session passes it the history and then every event; commands
+wait on it, lists listen to it, and `/stats` uses its tally.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from assent.events import Envelope, PromptsQueued
 from assent.front.tui.stats import Tally
 
 Listen = Callable[[Callable[[], None]], Callable[[], None]]
-"""Takes what is to be called when something happened; gives the way to stop."""
+"""Takes a function to call when something happens; returns a function to stop."""
 
 
 class SessionFeed:
@@ -22,11 +22,11 @@ class SessionFeed:
         self._listeners: list[Callable[[], None]] = []
 
     def recall(self, envelope: Envelope) -> None:
-        """What happened before we looked: it counts, but nobody waits for it, so its outcome is not kept."""
+        """An event from before we attached: it counts, but nobody waits for it, so its outcome is not kept."""
         self.tally.apply(envelope)
 
     def tell(self, envelope: Envelope) -> None:
-        """Deltas and live output are not worth a look at anything."""
+        """Deltas and live output do not notify the listeners."""
         self.tally.apply(envelope)
         if envelope.seq or isinstance(envelope.event, PromptsQueued):
             self.outcomes.tell(envelope)

@@ -1,4 +1,4 @@
-"""Two small screens: a text to read, and a line to fill in. Text from outside is made safe by whoever gives it."""
+"""Two small screens: a text to read, and a line to fill in. Callers make untrusted text safe."""
 
 from typing import ClassVar
 
@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 
 from assent.front.tui.steady_input import SteadyInput
 
-AROUND = 5
-"""Lines of border and hint, and a little of what is behind."""
+CHROME_LINES = 5
+"""Lines for border and hint, and a little of the screen behind."""
 
 
 class PageScreen(ModalScreen[None]):
@@ -47,11 +47,11 @@ class PageScreen(ModalScreen[None]):
         self.query_one(VerticalScroll).focus()
 
     def on_resize(self, event: Resize) -> None:
-        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND)
+        self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - CHROME_LINES)
 
 
 class LineScreen(ModalScreen[str | None]):
-    """Asks for one line; None when the person thought better of it."""
+    """Asks for one line; None if the person cancels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close", show=False)]
     DEFAULT_CSS = """
@@ -70,7 +70,7 @@ class LineScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
             yield SteadyInput(self._value)
-            yield Static(Content("Enter takes it · Esc leaves it as it is"), id="hint", markup=False)
+            yield Static(Content("Enter save · Esc cancel"), id="hint", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#box").border_title = Content(self._title)

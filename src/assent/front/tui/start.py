@@ -1,4 +1,4 @@
-"""Starts the terminal UI, and says on the way out how to go on."""
+"""Starts the terminal UI, and on exit says how to continue."""
 
 import asyncio
 import os
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assent.app.rule_sources import Rule
     from assent.config import Settings
     from assent.front.tui.host import Host
+    from assent.parts import Effort
 
 
 def open_terminal(
@@ -26,14 +27,17 @@ def open_terminal(
     session: str | None = None,
     mode: Mode | None = None,
     model: str | None = None,
+    effort: "Effort | None" = None,
     rules: "tuple[Rule, ...]" = (),
 ) -> int:
-    """`assent` without a prompt: the UI on this folder."""
-    return show(LocalHost(folder, settings, os.environ, model=model, rules=rules), session=session, mode=mode)
+    """`assent` without a prompt: the UI in this folder."""
+    return show(
+        LocalHost(folder, settings, os.environ, model=model, effort=effort, rules=rules), session=session, mode=mode
+    )
 
 
 def show(host: "Host", *, session: str | None = None, mode: Mode | None = None, again: str = "assent --resume") -> int:
-    """`again`, with the session behind it, is how to come back to where one left."""
+    """`again`, followed by the session, is the command to return to it."""
     preferences = preference_file(os.environ)
     app = AssentApp(
         host,
@@ -50,7 +54,7 @@ def show(host: "Host", *, session: str | None = None, mode: Mode | None = None, 
 
 
 def chosen_look(preferences: PreferenceFile) -> str:
-    """What was chosen before; without a choice NO_COLOR counts."""
+    """The look chosen earlier; without a choice, NO_COLOR decides."""
     if preferences.chosen.theme in LOOKS:
         return preferences.chosen.theme
     return "plain" if os.environ.get("NO_COLOR") else DEFAULT_LOOK
@@ -59,8 +63,8 @@ def chosen_look(preferences: PreferenceFile) -> str:
 def farewell(app: AssentApp, again: str = "assent --resume") -> list[str]:
     if not app.left_session:
         return []
-    lines = [f"Go on with: {again} {app.left_session}"]
+    lines = [f"Continue with: {again} {app.left_session}"]
     if app.left_waiting:
-        calls = "a call waits" if app.left_waiting == 1 else f"{app.left_waiting} calls wait"
-        lines.insert(0, f"Nothing is lost: {calls} for your answer, also from elsewhere (assent answer).")
+        calls = "a call is" if app.left_waiting == 1 else f"{app.left_waiting} calls are"
+        lines.insert(0, f"Nothing is lost: {calls} waiting for your answer, here or from elsewhere (assent answer).")
     return lines

@@ -1,6 +1,6 @@
-"""What a session used so far: tokens, money, time, tools. Pure: a fold of the events, and text with small bars.
+"""What a session has used so far: tokens, money, time, tools. Pure: a fold of the events, and text with small bars.
 
-Times come from the events' own clock. What nobody was there for (the session was closed) is not counted.
+Times come from the events' own clock. Time during which the session was closed is not counted.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class ModelUse(Struct):
     requests: int = 0
     usage: Usage = Usage()
     cost: float | None = 0.0
-    """None as soon as one request has no known price."""
+    """None once one request has no known price."""
 
 
 class ToolUse(Struct, kw_only=True):
@@ -47,15 +47,15 @@ class ToolUse(Struct, kw_only=True):
     error: int = 0
     cancelled: int = 0
     seconds: float = 0.0
-    """Running, without the time that it waited for somebody."""
+    """Running time, without the time spent waiting for a person."""
     asked: int = 0
-    """Calls that a person was asked about; the others were decided by mode, rule, grant or by being harmless."""
+    """Calls that a person was asked about; the others were decided by mode, rule or grant, or are harmless."""
     refused: int = 0
     edited: int = 0
 
 
 class Times(Struct):
-    """Seconds. Tools may run side by side, and one may run while another waits: these need not add up."""
+    """Seconds. Tools may run in parallel, and one may run while another waits: these need not add up."""
 
     turns: float = 0.0
     model: float = 0.0
@@ -64,7 +64,7 @@ class Times(Struct):
 
 
 class Tally(Struct, kw_only=True):
-    """The fold: give it every envelope of a session in order."""
+    """The fold: pass it every envelope of a session in order."""
 
     prices: Prices = field(default_factory=Prices)
     models: dict[str, ModelUse] = {}
@@ -72,16 +72,16 @@ class Tally(Struct, kw_only=True):
     times: Times = field(default_factory=Times)
     prompts: int = 0
     model: str = ""
-    """The one that is asked for a summary; a reply names its own."""
+    """The model that writes summaries; a reply names its own."""
     tool_of: dict[str, str] = {}
     running: dict[str, float] = {}
-    """Calls that run, with when they began to."""
+    """Running calls, with their start times."""
     asked: set[str] = set()
     waiting: set[str] = set()
     waiting_since: float = 0.0
     turn_since: float | None = None
     model_since: float | None = None
-    """When the model was last given something to answer."""
+    """When the model was last sent a request."""
     last: float = 0.0
 
     def apply(self, envelope: Envelope) -> None:
@@ -115,8 +115,8 @@ class Tally(Struct, kw_only=True):
         match event:
             case SessionCreated(model=model) | ModelChanged(model=model):
                 self.model = model
-            case ChatCompressed(usage=usage) if usage != Usage():
-                self._used(self.model, usage)
+            case ChatCompressed(usage=usage, model=model) if usage != Usage():
+                self._used(model or self.model, usage)
             case ApprovalRequested(call_id=call_id):
                 if call_id not in self.asked:
                     self.asked.add(call_id)
@@ -152,7 +152,7 @@ class Tally(Struct, kw_only=True):
         self.times.tools += took
         self._stop_waiting(call_id, ts)
         if self.turn_since is not None:
-            self.model_since = ts  # after the last call of a reply the model is asked again
+            self.model_since = ts  # after the last call of a reply, the model gets a new request
 
     def _tool(self, call_id: str) -> ToolUse:
         return self.tools.setdefault(self.tool_of.get(call_id, "unknown"), ToolUse())
@@ -169,7 +169,7 @@ class Tally(Struct, kw_only=True):
                 self.times.waiting += ts - self.waiting_since
 
     def _skip_to(self, ts: float) -> None:
-        """Nobody had the session open since the last event: what was under way is counted until then, and from now."""
+        """The session was closed since the last event: running times are counted until then, and again from now."""
         gone = ts - self.last if self.last else 0.0
         self.running = {call_id: since + gone for call_id, since in self.running.items()}
         self.waiting_since += gone
@@ -192,7 +192,7 @@ class Tally(Struct, kw_only=True):
 
 
 def bar(part: float, whole: float, width: int = BAR_WIDTH) -> str:
-    """A bar of eighths, padded to `width`; whatever is there at all can be seen."""
+    """A bar of eighths, padded to `width`; any value above zero is visible."""
     if whole <= 0 or part <= 0:
         return " " * width
     eighths = max(1, min(width * 8, round(part / whole * width * 8)))
@@ -210,7 +210,7 @@ def session_stats(tally: Tally) -> Content:
     requests = sum(use.requests for use in tally.models.values())
     tokens: list[Line] = [
         ("input", usage.input, f"{usage.input:,}"),
-        ("  of it cached", usage.cached, f"{usage.cached:,}"),
+        ("  of which cached", usage.cached, f"{usage.cached:,}"),
         ("output", usage.output, f"{usage.output:,}"),
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
     ]
@@ -234,7 +234,7 @@ def session_stats(tally: Tally) -> Content:
 def model_stats(tally: Tally) -> Content:
     """Each model on its own."""
     if not tally.models:
-        return Content("No model was asked yet.")
+        return Content("No model has been used yet.")
     return _page(*(_model_section(name, use) for name, use in tally.models.items()), _cost_line(tally))
 
 
@@ -242,7 +242,7 @@ def _model_section(name: str, use: ModelUse) -> Content:
     usage = use.usage
     lines: list[Line] = [
         ("input", usage.input, f"{usage.input:,}"),
-        ("  of it cached", usage.cached, f"{usage.cached:,}"),
+        ("  of which cached", usage.cached, f"{usage.cached:,}"),
         ("output", usage.output, f"{usage.output:,}"),
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
         ("cost", 0, money(use.cost)),
@@ -253,7 +253,7 @@ def _model_section(name: str, use: ModelUse) -> Content:
 def tool_stats(tally: Tally) -> Content:
     """How often each tool ran, how it ended, how long it took, and how often you were asked."""
     if not tally.tools:
-        return Content("No tool was used yet.")
+        return Content("No tool has been used yet.")
     used = sorted(tally.tools.items(), key=lambda item: -item[1].count)
     lines: list[Line] = [(safe(name, "label"), use.count, _tool_numbers(use)) for name, use in used]
     return _section("Tools", lines, right=False)
@@ -268,7 +268,7 @@ def _tool_numbers(use: ToolUse) -> str:
 
 
 def _section(title: str, lines: Sequence[Line], *, right: bool = True) -> Content:
-    """`right`: the numbers stand at the right edge; not so where words follow them."""
+    """`right`: the numbers are right-aligned; not where words follow them."""
     label_width = max(Content(label).cell_length for label, _, _ in lines)
     whole = max(size for _, size, _ in lines)
     numbers_width = max(len(numbers) for _, _, numbers in lines)

@@ -1,4 +1,4 @@
-"""Keeps the lines around the input in step with the session: what is going on, what waits, and where we are."""
+"""Keeps the lines around the input up to date: what is going on, what is waiting, and where we are."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -19,10 +19,10 @@ class StatusUpdater:
         self._app = app
         self._clock = clock
         self._away_since: float | None = None
-        """When the server that runs the session was lost."""
+        """When the connection to the session's server was lost."""
         self._facts = Facts(folder=app.host.folder)
         self._over = False
-        """Nothing more will be heard of the session: whatever ran in it is not running here."""
+        """The session has ended: whatever ran in it is not running any more."""
         self.thinking = ""
         """What the model is thinking about, in its own words."""
 
@@ -44,9 +44,9 @@ class StatusUpdater:
         self._facts = replace(self._facts, servers=server_words(servers))
         self.refresh()
 
-    def link(self, there: bool) -> None:
-        """At once, not with the next key: what is on the screen is old from now on."""
-        self._away_since = None if there else self._away_since or self._clock()
+    def link(self, connected: bool) -> None:
+        """Shown immediately, not with the next key: without a connection, the screen is out of date."""
+        self._away_since = None if connected else self._away_since or self._clock()
         self.refresh()
 
     def session_is_over(self) -> None:
@@ -80,17 +80,17 @@ class StatusUpdater:
     def _say_what_runs(self, state: "SessionState") -> None:
         status = self._app.query_one(StatusLine)
         running = [call for call in state.pending() if isinstance(call, Executing)]
-        # the first Esc leaves the question
-        way_out = "Esc twice cancels" if self._app.panel.has_focus else "Esc cancels"
+        # the first Esc only leaves the question
+        hint = "Esc twice to cancel" if self._app.panel.has_focus else "Esc to cancel"
         if self._away_since is not None:
-            status.busy(self._away_since, "The server is away", "connecting again; what you see is as it was")
+            status.busy(self._away_since, "The connection is lost", "reconnecting; what you see may be out of date")
         elif self._over:
             status.idle()
         elif state.open_prompt is not None:
             doing = "Waiting for your answer" if state.waiting() else self.thinking or "Working"
-            status.busy(state.busy_since, doing, way_out)
+            status.busy(state.busy_since, doing, hint)
         elif running:
-            status.busy(running[0].started_at, "Running", way_out)
+            status.busy(running[0].started_at, "Running", hint)
         else:
             self.thinking = ""
             status.idle()

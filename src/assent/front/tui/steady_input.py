@@ -1,4 +1,4 @@
-"""Fields whose cursor does not blink: nothing on the screen moves by itself, and a picture of it is always the same."""
+"""Fields whose cursor does not blink: nothing on the screen moves by itself, and screenshots are reproducible."""
 
 from textual.widgets import Input, TextArea
 

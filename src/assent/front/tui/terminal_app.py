@@ -1,6 +1,6 @@
-"""The app: puts the parts on the screen, opens the session behind the first frame, and passes things between them.
+"""The app: puts the parts on the screen, opens the session after the first frame, and connects them.
 
-Events go into the story and the panel; keys become commands. What it knows, it knows from `client.state`.
+Events go to the transcript and the panel; keys become commands. All it knows comes from `client.state`.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from assent.app.call_states import Executing
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import who
 from assent.approval import Mode
-from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, Submit, Withdraw
+from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, SetModel, Submit, Withdraw
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
@@ -45,20 +45,20 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.front.tui.host import Host
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
-"""Shift-Tab goes round these; yolo takes a command of its own."""
+"""Shift-Tab cycles through these; yolo needs a command of its own."""
 KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 QUIT_SECONDS = 2.0
 PLACEHOLDER = "Ask something, or /help"
 WELCOME = (
-    "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what and are asked. "
+    "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what, and decide. "
     "/help lists commands and keys."
 )
 
 
 class MainScreen(Screen[None]):
-    """Tells the question when it can be seen again: what was pressed on a screen above was not for it.
+    """Tells the question when it becomes visible again: keys pressed on a screen above it were not meant for it.
 
-    Tab goes to the question and back; a screen's own Tab would go round all widgets.
+    Tab switches to the question and back; a screen's own Tab would cycle through all widgets.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
@@ -73,16 +73,16 @@ class AssentApp(App[None]):
     TITLE = "Assent"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", "clear, then quit", priority=True),
+        Binding("ctrl+c", "interrupt", "clear; press twice when empty to quit", priority=True),
         Binding("ctrl+z", "suspend_process", "suspend", priority=True),
-        Binding("ctrl+o", "fold_all", "open or close all calls", priority=True),
+        Binding("ctrl+o", "fold_all", "expand or collapse all calls", priority=True),
         Binding("f2", "answer", "go to the question and back", priority=True),
         Binding("shift+tab", "next_mode", "next mode", priority=True),
         Binding("escape", "escape", "cancel the turn"),
         Binding("up", "take_back", show=False, priority=True),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
-        Binding("ctrl+up", "read", "go through the transcript", show=False),
+        Binding("ctrl+up", "read", "move through the transcript", show=False),
     ]
 
     def __init__(
@@ -105,7 +105,7 @@ class AssentApp(App[None]):
         self.client: SessionClient | None = None
         self.left_session = ""
         self.left_waiting = 0
-        """The session that was open when we left, and its questions; empty when nothing was said in it."""
+        """The session that was open on exit, and its questions; empty if nothing was said in it."""
         self._start = (session, mode, first_prompt, first_note)
         self._guard = guard or KeyGuard()
         self._clock, self._timer = clock, timer
@@ -117,7 +117,7 @@ class AssentApp(App[None]):
         self.context = AppContext(self, preferences or PreferenceFile(Path(os.devnull)))
         self._status = StatusUpdater(self, clock)
         self._sent: set[str] = set()
-        """Keys of our own commands: when one is refused, the person is told."""
+        """Keys of our own commands: if one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._quit_until = 0.0
@@ -126,7 +126,7 @@ class AssentApp(App[None]):
         self.theme = look
 
     def _fatal_error(self) -> None:
-        """Textual would show all variables, and one of them may be a key."""
+        """Textual would show all variables, and one of them may be an API key."""
         from rich.text import Text
 
         from assent.app.crash import trace_of
@@ -177,10 +177,10 @@ class AssentApp(App[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        """The first frame is up; now everything else."""
+        """Called after the first frame; starts everything else."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
-            loop.add_signal_handler(number, self.exit)  # a lost terminal: the session stays as it is
+            loop.add_signal_handler(number, self.exit)  # the terminal is lost; the session stays as it is
         self.host.on_servers(self._servers_changed)
         session, mode, first_prompt, note = self._start
         self.spawn(self._open(session, mode, first_prompt, note))
@@ -209,8 +209,19 @@ class AssentApp(App[None]):
         self.prompt.remember(await self.host.prompts())
         if note or not self.client.state.prompts:
             self.note(note or WELCOME, "info")
+        self.spawn(self._check_model(self.client))
         if first_prompt:
             await self.submit(first_prompt)
+
+    async def _check_model(self, client: "SessionClient") -> None:
+        """In the background: without a key, people are told at once, not after their first prompt."""
+        check = await self.host.check_model(client.state.model)
+        if self.client is not client:
+            return
+        if check.problem:
+            self.note(check.problem, "warning")
+        elif check.model:
+            await self.send(SetModel(check.model, by=client.me))
 
     async def _show_session(self, client: "SessionClient") -> None:
         self._transcript_model = TranscriptModel(self._me())
@@ -225,7 +236,7 @@ class AssentApp(App[None]):
         self._following = asyncio.create_task(self._follow(client))
 
     async def switch(self, session: str | None) -> None:
-        """Another session, or a new one; the one before stays as it is, to be resumed."""
+        """Switches to another session, or a new one; the current one can be resumed later."""
         await self._close_session()
         self.panel.put(())
         self._status.between_sessions()
@@ -244,7 +255,7 @@ class AssentApp(App[None]):
             await client.close()
 
     async def shut_down(self) -> None:
-        """After the screen is gone: what waits is kept, what runs is stopped."""
+        """After the screen is closed: stops what is running, keeps what is waiting."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -260,14 +271,14 @@ class AssentApp(App[None]):
                 self.feed.tell(envelope)
                 self._notice(envelope)
                 self.transcript.changed()
-        except Exception as error:  # a server that refuses us, a log that broke: silence would look like peace
-            self.note(f"This session cannot be followed any more: {error}. What you see is as it was.", "error")
+        except Exception as error:  # a server refuses us, or the log failed: the person must know
+            self.note(f"This session can no longer be followed: {error}. What you see may be out of date.", "error")
         else:
-            self.note("The session was closed; nothing more can be done in it. /sessions opens another.", "error")
+            self.note("The session was closed. Open another with /sessions.", "error")
         self._status.session_is_over()
 
     def _notice(self, envelope: Envelope) -> None:
-        """Bits of text and live output change nothing around the transcript, and there are thousands of them."""
+        """Text deltas and live output change nothing outside the transcript, and there are thousands of them."""
         match envelope.event:
             case TextDelta() | CallOutput() | CallProcess():
                 return
@@ -302,7 +313,7 @@ class AssentApp(App[None]):
             self.prompt.focus()
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
-        """Somebody else answered, or the question has changed: what was being typed is about nothing any more."""
+        """Somebody else answered, or the question has changed: what was being typed no longer applies."""
         from assent.front.tui.answer_screens import AnswerScreen
 
         screen = self.screen
@@ -313,11 +324,11 @@ class AssentApp(App[None]):
         self.context.commands.set_prompts(self.host.server_prompts())
         self._status.servers(self.host.servers())
 
-    # --- what the person says ---
+    # --- prompts and commands ---
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
-        self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not wait with it
+        self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not block
 
     async def _take(self, text: str) -> None:
         if not await self.context.commands.run(text, self.context):
@@ -332,16 +343,16 @@ class AssentApp(App[None]):
 
     async def send(self, command: Command) -> None:
         if self.client is None:
-            self.note("There is no session open. /sessions opens one; what you typed is in the history.", "error")
+            self.note("No session is open. Open one with /sessions; what you typed is in the history.", "error")
             return
         import secrets
 
         key = secrets.token_urlsafe(12)
-        self._sent.add(key)  # before: what comes of it may be here sooner than the answer to the request
+        self._sent.add(key)  # now: its outcome may arrive before the response to the request
         try:
             await self.client.send(command, key)
         except Exception as error:
-            self.note(f"That could not be sent: {error}", "error")
+            self.note(f"This could not be sent: {error}", "error")
 
     @on(PromptInput.Typed)
     def _typed(self) -> None:
@@ -390,7 +401,7 @@ class AssentApp(App[None]):
             with self.suspend():
                 return await edit_text(name, text, self.context.preferences.chosen.editor)
         except OSError as error:
-            self.note(f"The editor failed: {error}. /editor chooses another.", "error")
+            self.note(f"The editor failed: {error}. Choose another with /editor.", "error")
             return None
 
     # --- keys ---
@@ -403,7 +414,7 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        """Clears what is typed; with nothing typed, the second one in a row quits."""
+        """Clears the input; if it is empty, the second press in a row quits."""
         if not self.prompt.is_empty:
             self.prompt.clear()
         elif time.monotonic() < self._quit_until:
@@ -412,7 +423,7 @@ class AssentApp(App[None]):
             kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
             self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
             self._listen_for_quit()
-            self.call_after_refresh(self._listen_for_quit)  # on a slow machine it is seen later than it was pressed
+            self.call_after_refresh(self._listen_for_quit)  # on a slow machine, the message appears late
 
     def _listen_for_quit(self) -> None:
         self._quit_until = time.monotonic() + QUIT_SECONDS
@@ -427,7 +438,7 @@ class AssentApp(App[None]):
                 self.prompt.shell = False
 
     def _to_cancel(self) -> list[Command]:
-        """The turn; between two turns, what the person runs."""
+        """The turn; between two turns, the person's own calls."""
         if self.client is None:
             return []
         state, why, me = self.client.state, "The user pressed Esc.", self._me()
@@ -437,7 +448,7 @@ class AssentApp(App[None]):
         return [CancelCall(call.request.call_id, why, by=me) for call in running]
 
     def action_answer(self) -> None:
-        """To the question, and back to the input."""
+        """Switches to the question, and back to the input."""
         if self.panel.has_focus:
             self.prompt.focus()
         elif self.panel.call is not None:
@@ -445,7 +456,7 @@ class AssentApp(App[None]):
 
     def action_next_mode(self) -> None:
         if not isinstance(self.screen, MainScreen):
-            raise SkipAction  # there it goes back to the field before
+            raise SkipAction  # there it moves to the previous field
         if self.client is not None:
             mode = self.client.state.mode
             following = MODES[(MODES.index(mode) + 1) % len(MODES)] if mode in MODES else MODES[0]
@@ -461,7 +472,7 @@ class AssentApp(App[None]):
         self.transcript.focus()
 
     async def action_take_back(self) -> None:
-        """Up in the empty input: the newest of the queue comes back into it, to be changed."""
+        """Up in the empty input: the newest queued prompt returns to it, to be edited."""
         queued = self.client.state.queued if self.client is not None else ()
         if not queued or not self.prompt.has_focus or not self.prompt.is_empty:
             raise SkipAction

@@ -1,4 +1,4 @@
-"""Output of programs that move the cursor: the screen as they left it, with its colours, as text with colours only."""
+"""Renders the output of programs that move the cursor: the final screen, as text with colours only."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 WIDTH = 120
 HEIGHT = 2000
-"""Rows that are kept; what scrolled away before is left out."""
+"""Rows that are kept; what scrolled off before is left out."""
 _NEW_LINE_MODE = 20
 """A line feed also returns to the first column."""
 _MOVES = re.compile(r"\r(?!\n)|\x08|\x1b\[[0-9;?]*[A-HJKSTdfhlr]|\x1b[78M]")
@@ -21,7 +21,7 @@ _COLOURS = {
 
 
 def settled(text: str) -> str:
-    """The text after all that was written over and moved about; untouched when nothing was."""
+    """The text after all overwriting and cursor movement; unchanged if there was none."""
     if not _MOVES.search(text):
         return text
     import pyte

@@ -1,6 +1,6 @@
-"""Draws: from anything that Rich can render to lines for a Textual widget, in the colours of one palette.
+"""Turns anything Rich can render into lines for a Textual widget, in the colours of one palette.
 
-All foreign text passes through `safe` before it gets here or right here; nothing is ever read as markup.
+All untrusted text goes through `safe`, here or earlier; nothing is ever read as markup.
 """
 
 import re
@@ -27,7 +27,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def plain(text: str, context: "Context" = "prompt") -> str:
-    """Safe text that can be drawn as it is: the colours that output may have are left out."""
+    """Safe text without the colours that output may have."""
     return _COLOURS.sub("", safe(text, context))
 
 
@@ -55,7 +55,7 @@ class TextStyler:
 
     @cached_property
     def code_theme(self) -> "SyntaxTheme":
-        """The colours of code; without any, the ground alone says that it is code."""
+        """The syntax highlighting; without one, only the background marks code."""
         from rich.syntax import ANSISyntaxTheme, Syntax
 
         if self.palette.code_theme:
@@ -70,42 +70,42 @@ class TextStyler:
         return [Strip(row) for row in rows]
 
     def text(self, content: str, style: str = "", width: int = 80, *, context: "Context" = "prompt") -> list[Strip]:
-        """Foreign text, wrapped."""
+        """Untrusted text, wrapped."""
         return self.lines(Text(plain(content, context), style=style, overflow="fold"), width)
 
     def terminal(self, content: str, width: int) -> list[Strip]:
-        """Output of a program with its harmless colours; nothing else of what it says to a terminal is obeyed."""
+        """Output of a program with its colours; no other terminal sequence has any effect."""
         return self.lines(Text.from_ansi(safe(content, "output"), overflow="fold"), width)
 
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown
 
         block = Markdown(plain(content, "output"), hyperlinks=False)
-        block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme is as good as a name)
+        block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme works as well as a name)
         return _without_gaps(self.lines(block, width))
 
 
 def indented(strips: list[Strip], by: int, mark: str = "", style: str = "") -> list[Strip]:
-    """All lines moved to the right, the first one after `mark`, the others under it."""
+    """All lines indented, the first one after `mark`."""
     first = Segment(mark.ljust(by), Style.parse(style) if style else None)
     rest = Segment(" " * by)
     return [Strip([rest if place else first, *strip]) for place, strip in enumerate(strips)]
 
 
 def barred(strips: list[Strip], style: str, bar: str = "│ ") -> list[Strip]:
-    """All lines behind a vertical bar: they belong to something above."""
+    """All lines behind a vertical bar: they belong to what is above."""
     segment = Segment(bar, Style.parse(style))
     return [Strip([segment, *strip]) for strip in strips]
 
 
 def shaded(strips: list[Strip], width: int, style: str) -> list[Strip]:
-    """On a ground of their own, to the full width."""
+    """On their own background, to the full width."""
     ground = Style.parse(style)
     return [strip.extend_cell_length(width).apply_style(ground) for strip in strips]
 
 
 def ends(left: Text, right: Text, width: int, styler: TextStyler) -> Strip:
-    """One line: `left` from the left, cut if it must be, and `right` at the right end."""
+    """One line: `left` on the left, cut if necessary, and `right` at the right end."""
     room = max(width - right.cell_len - 1, 1)
     fitted = left.copy()
     fitted.truncate(room, overflow="ellipsis")
@@ -124,5 +124,5 @@ def _without_gaps(strips: list[Strip]) -> list[Strip]:
 
 
 def _is_blank(strip: Strip) -> bool:
-    """Nothing to be seen; a blank line of code has a ground."""
+    """Whether nothing is visible; a blank line of code has a background."""
     return not any(segment.text.strip() or (segment.style and segment.style.bgcolor) for segment in strip)

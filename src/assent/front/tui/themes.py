@@ -1,4 +1,4 @@
-"""The looks: dark, light, high contrast, no colour; each as a Textual theme and as the colours of drawn text."""
+"""The looks: dark, light, high contrast, no colour; each with a Textual theme and the colours of drawn text."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Palette(Struct, frozen=True, kw_only=True):
-    """Colours by meaning, for what is drawn as text. Empty: the colour of the text around it."""
+    """Colours by meaning, for drawn text. Empty: the colour of the surrounding text."""
 
     accent: str
     dim: str
@@ -22,12 +22,12 @@ class Palette(Struct, frozen=True, kw_only=True):
     """Background of added lines."""
     removed: str
     shade: str
-    """Background of what stands apart: prompts, code."""
+    """Background of what is set apart: prompts, code."""
     code_theme: str
-    """Pygments' name for the colours of code; empty for none."""
+    """The name of the Pygments style for code; empty for none."""
 
     def styles(self) -> "dict[str, StyleType]":
-        """Rich's names for the parts of Markdown, in our colours."""
+        """Rich's style names for Markdown, in our colours."""
         heading = f"bold {self.accent}".strip()
         return {
             "markdown.h1": f"{heading} underline",
@@ -82,7 +82,7 @@ LOOKS: dict[str, Look] = {
             shade="on #20222e",
             code_theme="monokai",
         ),
-        "light text on a dark ground",
+        "light text on a dark background",
     ),
     "light": Look(
         Theme(
@@ -111,7 +111,7 @@ LOOKS: dict[str, Look] = {
             shade="on #efefe9",
             code_theme="friendly",
         ),
-        "dark text on a light ground",
+        "dark text on a light background",
     ),
     "contrast": Look(
         Theme(
@@ -167,7 +167,7 @@ LOOKS: dict[str, Look] = {
             shade="on #1c1c1c",
             code_theme="",
         ),
-        "no colour at all; signs and weight say what colours would",
+        "no colour; symbols and bold text instead",
     ),
 }
 DEFAULT_LOOK = "dark"

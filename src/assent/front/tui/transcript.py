@@ -1,4 +1,4 @@
-"""The conversation on the screen: the newest items of the story, older ones when one scrolls up to them."""
+"""The conversation on the screen: the newest items of the transcript, and older ones after scrolling up."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from assent.front.tui.render import ItemRenderer
 from assent.front.tui.transcript_model import CallItem, Item, ThoughtItem, TranscriptModel
 
 WINDOW = 300
-"""About so many lines are drawn, whole items of them; scrolling up adds as many again."""
+"""About how many lines are drawn, in whole items; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
 
 
@@ -23,7 +23,7 @@ class Transcript(LineView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),
-        Binding("enter,space", "fold", "open or close", show=False),
+        Binding("enter,space", "fold", "expand or collapse", show=False),
         Binding("home", "scroll_home", show=False),
         Binding("end", "scroll_end", show=False),
     ]
@@ -38,10 +38,10 @@ class Transcript(LineView):
         self._selected: Item | None = None
         self._stale = False
         self._follows = True
-        """Does the newest line stay in sight? Until one scrolls up, and again from the end on."""
+        """Whether the newest line stays visible: until the person scrolls up, and again once back at the end."""
 
     def show(self, transcript_model: TranscriptModel) -> None:
-        """Another story from now on."""
+        """Shows another transcript from now on."""
         self.transcript_model, self._wanted, self._selected = transcript_model, WINDOW, None
         self._follows = True
         self.redraw_now()
@@ -49,14 +49,14 @@ class Transcript(LineView):
     # --- drawing ---
 
     def changed(self) -> None:
-        """The story has changed; many changes in a row are drawn together."""
+        """The transcript has changed; several changes in a row are drawn together."""
         if not self._stale:
             self._stale = True
             self.set_timer(REDRAW_SECONDS, self.redraw_now)
 
     def redraw_now(self) -> None:
         self._stale = False
-        if self._follows:  # whoever is back at the end no longer needs what was drawn to read far above
+        if self._follows:  # back at the end, older items are no longer needed
             self._wanted = WINDOW
         self.redraw()
 
@@ -67,7 +67,7 @@ class Transcript(LineView):
             self._to_end()
 
     def _to_end(self) -> None:
-        self.scroll_end(animate=False, immediate=True, force=True)  # the scrollbar may not be there yet
+        self.scroll_end(animate=False, immediate=True, force=True)  # the scrollbar may not exist yet
         self._follows = True
 
     def on_resize(self, event: Resize) -> None:
@@ -77,7 +77,9 @@ class Transcript(LineView):
             self.call_after_refresh(self._to_end)
 
     def compose_lines(self, width: int) -> Sequence[Strip]:
-        drawn = [(item, strips) for item, strips in self._newest(width) if strips]  # a reply may be a line end alone
+        drawn = [
+            (item, strips) for item, strips in self._newest(width) if strips
+        ]  # a reply may consist of a line break only
         items = [item for item, _ in drawn]
         self._forget_all_but(items)
         self._items, self._tops = items, []
@@ -92,7 +94,7 @@ class Transcript(LineView):
         return lines
 
     def _newest(self, width: int) -> list[tuple[Item, list[Strip]]]:
-        """From the end back until there are enough lines; for somebody who reads above, nothing goes away meanwhile."""
+        """From the end backwards until there are enough lines; nothing is dropped while the person reads further up."""
         first = self._items[0] if self._items and not self._follows else None
         drawn: list[tuple[Item, list[Strip]]] = []
         lines = 0
@@ -132,7 +134,7 @@ class Transcript(LineView):
         self.redraw()
         self.scroll_to(y=len(self._strips) - before, animate=False, immediate=True)
 
-    # --- choosing and folding ---
+    # --- selecting, expanding and collapsing ---
 
     def on_focus(self) -> None:
         if self._selected not in self._items:
@@ -167,7 +169,7 @@ class Transcript(LineView):
         self.redraw()
 
     def fold_all(self) -> None:
-        """Opens all calls and thoughts that are shown, or closes them when one is open."""
+        """Expands all calls and thoughts shown, or collapses them if one is expanded."""
         foldable = [item for item in self._items if isinstance(item, CallItem | ThoughtItem)]
         unfold = not any(item.unfolded for item in foldable)
         for item in foldable:
@@ -188,5 +190,5 @@ class Transcript(LineView):
 
 
 def _close(before: Item, item: Item) -> bool:
-    """Calls stand close together; everything else has room around it."""
+    """Calls have no blank line between them; everything else has one around it."""
     return isinstance(before, CallItem) and isinstance(item, CallItem)

@@ -1,7 +1,7 @@
-"""What the transcript shows, in order: a fold of the session's events, with the UI's own notes in between.
+"""The content of the transcript, in order: a fold of the session's events, with the UI's own notes in between.
 
-Pure data. A call is only named here; how it is doing stands in the session's state. Every change gives the item a new
-`version`, so that whoever draws it knows what to draw again.
+Pure data. A call is only named here; its state is in the session's state. Every change gives the item a new `version`,
+so that the renderer knows what to redraw.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from assent.events import (
     CallScheduled,
     CallStarted,
     ChatCompressed,
+    EffortChanged,
     Envelope,
     Event,
     GrantAdded,
@@ -28,6 +29,7 @@ from assent.events import (
     ModelFallback,
     ModelReplied,
     ModelRetry,
+    ModelWarning,
     OutputPruned,
     PromptSubmitted,
     SessionRenamed,
@@ -65,7 +67,7 @@ class PromptItem(Item):
 
 
 class ReplyItem(Item):
-    """The model's answer; it grows until it is `finished`."""
+    """The model's reply; it grows until it is `finished`."""
 
     def __init__(self, text: str = "", *, finished: bool = False) -> None:
         super().__init__()
@@ -84,7 +86,7 @@ class ReplyItem(Item):
 
 
 class ThoughtItem(Item):
-    """The model thinking aloud: subjects, and under each what it said."""
+    """The model's thoughts: subjects, each with a description."""
 
     foldable = True
 
@@ -109,7 +111,7 @@ class CallItem(Item):
 
 
 class NoteItem(Item):
-    """Something that the UI says itself."""
+    """A message from the UI itself."""
 
     def __init__(self, text: str, tone: Tone = "quiet", *, markdown: bool = False) -> None:
         super().__init__()
@@ -119,7 +121,7 @@ class NoteItem(Item):
 
 
 class ContentItem(Item):
-    """Something that the UI shows with styles of its own, such as a table."""
+    """Styled content from the UI, such as a table."""
 
     def __init__(self, content: "Content") -> None:
         super().__init__()
@@ -128,28 +130,28 @@ class ContentItem(Item):
 
 ENDINGS: dict[str, tuple[str, Tone]] = {
     "cancelled": ("Cancelled. What was done is kept.", "warning"),
-    "max_turns": ("Stopped: the largest number of turns was reached.", "warning"),
+    "max_turns": ("Stopped: the limit of model requests (max_turns) was reached.", "warning"),
     "loop_detected": ("Stopped: the model repeated the same calls with the same results.", "warning"),
 }
 REFUSED: tuple[str, Tone] = (
-    "Refused, so the turn ends here. The model is told, with the reason, when you write your next message.",
+    "Refused, so the turn ends here. The model is told, with the reason, when you send your next message.",
     "warning",
 )
 
 
 class TranscriptModel:
     def __init__(self, me: str = "") -> None:
-        """`me`: how we are called in the record."""
+        """`me`: our own name in the log."""
         self._me = me
         self.items: list[Item] = []
         self._calls: dict[str, CallItem] = {}
         self._unfinished = 0
-        """From this item on the newest reply is still coming in."""
+        """The index of the first item of the reply that is still arriving."""
         self._refused = False
-        """A person said no to a call of the newest reply."""
+        """Whether a person refused a call of the newest reply."""
 
     def add(self, item: Item) -> None:
-        """At the end, but before a reply that is still coming in: that one may yet be dropped."""
+        """At the end, but before a reply that is still arriving, which may yet be discarded."""
         self.items.insert(self._unfinished, item)
         self._unfinished += 1
 
@@ -173,7 +175,7 @@ class TranscriptModel:
                 self._touch(call_id)
             case CallRequested(request=request):
                 item = self._calls[request.call_id] = CallItem(request.call_id)
-                item.unfolded = request.initiator == "person"  # whoever ran it wants to see what it said
+                item.unfolded = request.initiator == "person"  # whoever ran it wants to see the output
                 self.add(item)
             case PromptSubmitted() | ModelReplied() | ModelRetry() | TurnFinished():
                 self._converse(envelope.event)
@@ -221,7 +223,7 @@ class TranscriptModel:
         return last
 
     def _finish(self, event: ModelReplied) -> None:
-        """The whole reply is what counts; what came in bit by bit stays on the screen when it is the same."""
+        """The complete reply counts; the streamed text stays on the screen if it is the same."""
         whole = list(_items_of(event))
         if [_content(item) for item in self.items[self._unfinished :]] != [_content(item) for item in whole]:
             self._drop_unfinished()
@@ -234,7 +236,7 @@ class TranscriptModel:
         self._note_cut(event)
 
     def _note_cut(self, event: ModelReplied) -> None:
-        """Without calls the turn ends here, and its end says what happened."""
+        """Not needed without calls: then the turn ends here, and its end says what happened."""
         from assent.app.model_text import turn_ending
 
         failure = turn_ending(event).failure
@@ -246,25 +248,34 @@ class TranscriptModel:
 
     # --- notes ---
 
+    def _note_model(self, event: ModelChanged | ModelWarning | EffortChanged | ModelFallback) -> None:
+        match event:
+            case ModelChanged(model=model):
+                self.add(NoteItem(f"{model} answers from now on."))
+            case ModelWarning(text=text):
+                self.add(NoteItem(text, "warning"))
+            case EffortChanged(effort=effort):
+                self.add(NoteItem(f"Effort is now {effort or 'up to the provider'}."))
+            case ModelFallback(model=model, fallback=fallback, reason=reason):
+                self.add(NoteItem(f"{reason}: continuing with {fallback} instead of {model}.", "warning"))
+
     def _note(self, event: Event) -> None:
         match event:
             case ModeChanged(mode=mode, by=by):
                 self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {who(by, self._me)})."))
-            case ModelChanged(model=model):
-                self.add(NoteItem(f"From now on {model} answers."))
-            case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self.add(NoteItem(f"{reason}: going on with {fallback} instead of {model}.", "warning"))
+            case ModelChanged() | ModelWarning() | EffortChanged() | ModelFallback():
+                self._note_model(event)
             case SessionRenamed(title=title):
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
             case ChatCompressed(problem=problem) if problem:
-                if not event.by:  # whoever asked for it is told that it was not done
+                if not event.by:  # if a person asked for it, they are told anyway
                     self.add(NoteItem(f"The conversation was not compressed: {problem}"))
             case ChatCompressed() | OutputPruned():
                 self.add(NoteItem(f"{shortened_words(event)}."))
             case GrantRevoked(grant_id=grant_id, by=by):
-                self.add(NoteItem(f"The grant {grant_id} was taken back by {who(by, self._me)}."))
+                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
             case _:
                 pass
 

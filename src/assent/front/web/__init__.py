@@ -1,5 +1,5 @@
-"""`assent serve`: sessions for browsers and scripts. An API, one stream a browser, a page; the contract is docs/api.md.
+"""`assent serve`: sessions for browsers and scripts. An API, one stream per browser, a page; see docs/api.md.
 
-Imported by `serve` alone: it brings a web framework. Nothing here decides: what may run is the session's business, and
-every command goes through its inbox like those of any other client.
+Imported only by `serve`, because it needs a web framework. Nothing here decides what may run: that is the session's
+business, and every command goes through its inbox like those of any other client.
 """

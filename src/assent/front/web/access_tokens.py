@@ -1,4 +1,4 @@
-"""Who may ask: bearer tokens with a role, kept as hashes; login codes that work once; the file that tells our own
+"""Access control: bearer tokens with a role, stored as hashes; login codes that work once; the file that tells our own
 programs where the server is.
 """
 
@@ -17,7 +17,7 @@ from assent.safe_open import read_regular
 
 Role = Literal["viewer", "approver", "operator"]
 ROLES: tuple[Role, ...] = ("viewer", "approver", "operator")
-"""Each may all that those before it may."""
+"""Each role includes the ones before it."""
 
 CODE_SECONDS = 60.0
 BROWSER_SECONDS = 30 * 24 * 3600.0
@@ -26,14 +26,14 @@ TOKENS = "tokens.json"
 
 
 class Principal(Struct, frozen=True):
-    """Somebody who has shown a token: a name for the audit, a role, and whose sessions they may reach."""
+    """The holder of a valid token: a name for the audit trail, a role, and whose sessions they may use."""
 
     name: str
     role: Role
     owner: str = ""
-    """Empty: the sessions of the user who runs the server."""
+    """Empty for the user who runs the server."""
     key: str = ""
-    """Tells tokens apart without telling them."""
+    """Identifies the token without revealing it."""
 
     def may(self, role: Role) -> bool:
         return ROLES.index(self.role) >= ROLES.index(role)
@@ -49,7 +49,7 @@ class TokenRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class TokenStore:
-    """A file that only its owner can read. It holds hashes: whoever reads it cannot log in with it."""
+    """A file that only its owner can read. It holds hashes, which cannot be used to log in."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -77,7 +77,7 @@ class TokenStore:
         return token
 
     def check(self, token: str) -> Principal | None:
-        """The lookup is by hash, so its timing tells nothing of the token."""
+        """The lookup is by hash, so its timing reveals nothing about the token."""
         self._refresh()
         record = self._records.get(_hash(token))
         if record is None or (record.expires_at is not None and record.expires_at <= self._clock()):
@@ -85,7 +85,7 @@ class TokenStore:
         return Principal(record.name, record.role, record.owner, record.hash[:16])
 
     def holds(self, principal: Principal) -> bool:
-        """Whether the token with which they came still is good."""
+        """Whether their token is still valid."""
         self._refresh()
         now = self._clock()
         return any(
@@ -106,7 +106,7 @@ class TokenStore:
         return len(gone)
 
     def _refresh(self) -> None:
-        """Another process may have added or removed some."""
+        """Another process may have added or removed tokens."""
         try:
             changed = self._path.stat().st_mtime_ns
             if changed != self._read_at:
@@ -123,7 +123,7 @@ class TokenStore:
 
 
 class LoginCodes:
-    """Codes for the address that is printed: each works once, and not for long."""
+    """Codes for the printed address: each works once, and only for a short time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, seconds: float = CODE_SECONDS) -> None:
         self._clock = clock
@@ -141,7 +141,7 @@ class LoginCodes:
 
 
 class Discovery(Struct, frozen=True):
-    """Where the server of this user is, for their other programs."""
+    """Where this user's server is, for their other programs."""
 
     url: str
     token: str

@@ -1,7 +1,7 @@
-"""Answers come first: what earlier answers have set going waits a moment while somebody's answer is being taken.
+"""Answers come first: work started by earlier answers waits a moment while a new answer is being taken.
 
-The person who clicks waits for one thing, that the answer is taken; what it starts may begin a little later. What waits
-goes on one by one, and between two of them the loop looks whether somebody has answered meanwhile.
+The person who clicks waits only until the answer is taken; the work it starts may begin a little later. Waiting work
+continues one item at a time, and in between the loop checks for new answers.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 MAX_WAIT = 0.5
-"""Seconds after which work goes on although answers keep coming, and for which an answer comes first: another process
-that is stopped may not take it for long."""
+"""Seconds after which work continues even if answers keep coming, and for which one answer takes priority: another
+process, if it is stopped, may not take it for a long time."""
 
 
 class AnswerPriority:
@@ -24,16 +24,16 @@ class AnswerPriority:
     def answering(self) -> Generator[None]:
         answer = object()
         self._taking.add(answer)
-        overdue = asyncio.get_running_loop().call_later(self.max_wait, self._comes_first_no_more, answer)
+        overdue = asyncio.get_running_loop().call_later(self.max_wait, self._end_priority, answer)
         try:
             yield
         finally:
             overdue.cancel()
-            self._comes_first_no_more(answer)
+            self._end_priority(answer)
 
-    def _comes_first_no_more(self, answer: object) -> None:
+    def _end_priority(self, answer: object) -> None:
         self._taking.discard(answer)
-        self._let_one_go_on()
+        self._release_one()
 
     async def give_way(self) -> None:
         if not (self._taking or self._line):
@@ -44,11 +44,11 @@ class AnswerPriority:
             async with asyncio.timeout(self.max_wait):
                 await turn
 
-    def _let_one_go_on(self) -> None:
-        """Whoever has lost patience or was cancelled does not wait any more."""
+    def _release_one(self) -> None:
+        """Skips those that timed out or were cancelled."""
         while self._line and not self._taking:
             turn = self._line.popleft()
             if not turn.done():
                 turn.set_result(None)
-                turn.get_loop().call_soon(self._let_one_go_on)
+                turn.get_loop().call_soon(self._release_one)
                 return

@@ -1,4 +1,4 @@
-"""What the API takes and gives, besides the session's own types (events, approvals, calls): those it shows as is."""
+"""The API's request and response types. The session's own types (events, approvals, calls) are used as they are."""
 
 from typing import Annotated, Literal
 
@@ -6,12 +6,13 @@ from msgspec import Meta, Struct
 
 from assent.app.call_states import ToolCall
 from assent.app.mcp_types import Argument
+from assent.app.model_catalog import ModelView
 from assent.approval import Approval, Grant, Mode, Outcome
 from assent.events import GateKind, Queued
 from assent.front.web.access_tokens import Role
 from assent.front.web.highlight import ShownHunk
 from assent.front.web.live_replies import SoFar
-from assent.parts import JsonObject, Usage
+from assent.parts import Effort, JsonObject, Usage
 from assent.screen import SafeText
 
 Status = Literal["running", "waiting", "idle", "elsewhere"]
@@ -20,10 +21,10 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True):
-    """A mistyped name is an error, not a wish that is quietly ignored."""
+    """A mistyped field name is an error, not silently ignored."""
 
 
-# --- in ---
+# --- requests ---
 
 
 class Login(Body, frozen=True):
@@ -34,6 +35,7 @@ class NewSession(Body, frozen=True, kw_only=True):
     folder: ShortText | None = None
     model: Name | None = None
     mode: Mode | None = None
+    effort: Effort | None = None
     gate: GateKind | None = None
     prompt: str | None = None
     title: Annotated[str, Meta(max_length=200)] | None = None
@@ -43,6 +45,8 @@ class Change(Body, frozen=True):
     title: Annotated[str, Meta(max_length=200)] | None = None
     mode: Mode | None = None
     model: Name | None = None
+    effort: Effort | Literal["default"] | None = None
+    """`default` leaves it to the provider."""
 
 
 class Said(Body, frozen=True):
@@ -71,13 +75,13 @@ class Decided(Body, frozen=True, kw_only=True):
     args: JsonObject | None = None
     hunks: tuple[Annotated[int, Meta(ge=0, le=1_000_000)], ...] | None = None
     answers: tuple[ShortText, ...] | None = None
-    """For questions that the model asks: one text for each, in order."""
+    """For the model's questions: one text for each, in order."""
     scope: Annotated[str, Meta(max_length=200)] = ""
     grant_seconds: Annotated[float, Meta(gt=0, le=1e9)] | None = None
     grant_uses: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
 
 
-# --- out ---
+# --- responses ---
 
 
 class LoggedIn(Struct, frozen=True):
@@ -96,9 +100,15 @@ class Me(Struct, frozen=True, kw_only=True):
     model: str
     mode: Mode
     by: str
-    """How others see us."""
+    """How others see you."""
     models: tuple[str, ...] = ()
     """Models to choose from; any other name may be given as well."""
+    problem: str = ""
+    """What keeps `model` from being used, or why there is none."""
+
+
+class ModelList(Struct, frozen=True):
+    models: tuple[ModelView, ...]
 
 
 class SessionView(Struct, frozen=True, kw_only=True):
@@ -114,7 +124,7 @@ class SessionView(Struct, frozen=True, kw_only=True):
     created_at: float
     updated_at: float
     problem: str = ""
-    """Why it could not be opened here, if so."""
+    """Why it could not be opened here, if it could not."""
 
 
 class SessionList(Struct, frozen=True):
@@ -126,9 +136,9 @@ class SessionList(Struct, frozen=True):
 class CallView(Struct, frozen=True):
     call: ToolCall
     hunks: tuple[ShownHunk, ...] = ()
-    """Of the change that is asked about or was made."""
+    """The proposed or completed change."""
     shown: SafeText | None = None
-    """Of a question: exactly what would happen, made safe to show, and why to look twice."""
+    """For a question: exactly what would happen, made safe to show, with warnings."""
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -140,7 +150,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     queued: tuple[Queued, ...]
     calls: tuple[CallView, ...]
     reply: SoFar
-    """What the model has said of the reply that it is writing."""
+    """The part of the current reply that has arrived so far."""
 
 
 class CallList(Struct, frozen=True):
@@ -173,12 +183,12 @@ class EventList(Struct, frozen=True):
 class Output(Struct, frozen=True, kw_only=True):
     text: str
     offset: int
-    """Where it begins, in bytes: not always where it was asked for."""
+    """Where it starts, in bytes: not always at the requested offset."""
     next: int
     total: int
     done: bool
     saved: bool = False
-    """It is from the file with the whole output, in plain text. Without one it is what the session keeps."""
+    """True if it comes from the file with the full output, in plain text; otherwise from what the session keeps."""
 
 
 class FileList(Struct, frozen=True):
@@ -186,7 +196,7 @@ class FileList(Struct, frozen=True):
 
 
 class PromptView(Struct, frozen=True):
-    """A prompt to be chosen by name: a custom command, or one that an MCP server offers."""
+    """A prompt chosen by name: a custom command, or one that an MCP server offers."""
 
     name: str
     help: str
@@ -201,7 +211,7 @@ class PromptList(Struct, frozen=True):
 
 
 class Using(Struct, frozen=True):
-    """`going`: something of it waits, perhaps for a person; the same request again waits on."""
+    """`going`: a part of it is still waiting, perhaps for a person; repeat the request to keep waiting."""
 
     state: Literal["sent", "going"]
     key: str
@@ -236,7 +246,7 @@ class Key(Struct, frozen=True):
 class Undoing(Struct, frozen=True):
     key: str
     call_id: str
-    """The call that takes back; its `call.finished` tells what came of it."""
+    """The call that undoes it; its `call.finished` tells the outcome."""
 
 
 class Taken(Struct, frozen=True):

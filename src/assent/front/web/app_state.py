@@ -1,4 +1,4 @@
-"""Everything that the routes work with, put together once."""
+"""Everything the routes work with, set up once."""
 
 import asyncio
 import os
@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from assent.app.engine_setup import LINGER, MOST_RESTING, EngineSetup, make_engine
+from assent.app.engine_setup import LINGER, MAX_RESTING, EngineSetup, make_engine
+from assent.app.model_access import ModelAccess
+from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
 from assent.config import Settings
 from assent.events import Envelope, Queued
@@ -29,26 +31,27 @@ CLIENT = "serve"
 
 
 class Setup(Struct, frozen=True, kw_only=True):
-    """What `assent serve` was told."""
+    """The options of `assent serve`."""
 
     settings: Settings
     env: Mapping[str, str]
     user: str
     folder: str
-    """Where new sessions work when nothing else is said."""
+    """The default folder of new sessions."""
     roots: tuple[str, ...]
-    """Sessions work in these folders or below."""
+    """Sessions may work in these folders and below."""
     limits: RequestLimits = RequestLimits()
     linger: float = LINGER
-    most_resting: int = MOST_RESTING
+    max_resting: int = MAX_RESTING
 
-    @property
-    def model(self) -> str:
-        return self.env.get("ASSENT_MODEL") or self.settings.model
-
-    def engine(self) -> EngineSetup:
+    def engine(self, models: ModelAccess) -> EngineSetup:
         return EngineSetup(
-            settings=self.settings, env=self.env, client=CLIENT, linger=self.linger, most_resting=self.most_resting
+            settings=self.settings,
+            env=self.env,
+            models=models,
+            client=CLIENT,
+            linger=self.linger,
+            max_resting=self.max_resting,
         )
 
     def allows(self, folder: str) -> bool:
@@ -60,7 +63,9 @@ class AppState:
         self.log, self.setup, self.tokens = log, setup, tokens
         self.codes = LoginCodes()
         self.precedence = AnswerPriority()
-        self.engine = make_engine(log, setup.engine(), self._heard, self.precedence.give_way)
+        self.models = ModelAccess(setup.env, setup.settings)
+        self.catalog = ModelCatalog(self.models)
+        self.engine = make_engine(log, setup.engine(self.models), self._heard, self.precedence.give_way)
         self.states = StateCache(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
@@ -82,7 +87,7 @@ class AppState:
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.answered: dict[int, int] = {}
-        """How many responses had which status."""
+        """The number of responses by status."""
 
     def _heard(self, envelope: Envelope) -> None:
         for listener in self._listeners:
@@ -105,10 +110,11 @@ class AppState:
         task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        """Clients are told goodbye; what runs is stopped, what waits goes on waiting in the log."""
+        """Ends the streams and stops what is running; what is waiting stays in the log."""
         if self._stop_watching is not None:
             self._stop_watching()
         self.streams.stop()
+        await self.catalog.close()
         await self.prompts.close()
         await self.engine.drain()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -119,12 +125,12 @@ def real_folder(path: str) -> str:
 
 
 def wanted_folder(setup: Setup, given: str | None) -> str:
-    """Where a new session is to work; a Problem where none may."""
+    """The folder for a new session; raises Problem if it is not allowed."""
     if given is not None and ("\0" in given or not os.path.isabs(os.path.expanduser(given))):
-        raise Problem("invalid", "the folder must be given from the root on, e.g. /home/ann/shop")
+        raise Problem("invalid", "the folder must be an absolute path, e.g. /home/ann/shop")
     folder = real_folder(given) if given is not None else setup.folder
     if not setup.allows(folder):
-        raise Problem("invalid", f"sessions here work below: {', '.join(setup.roots)}")
+        raise Problem("invalid", f"sessions on this server may only work below: {', '.join(setup.roots)}")
     if not os.path.isdir(folder):
         raise Problem("invalid", f"there is no folder {folder}")
     return folder

@@ -1,4 +1,4 @@
-"""The whole server as one ASGI application: the door, then the page, the stream, and the API behind it."""
+"""The whole server as one ASGI application: the door first, then the page, the stream and the API."""
 
 import functools
 import logging
@@ -26,13 +26,13 @@ from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Recei
 
 AnyRequest = Request[Any, Any, Any]
 NO_BODY = "data: 'data'"
-"""How the framework says that a body is missing."""
+"""The framework's message for a missing body."""
 
 
 def build(app_state: AppState, place: Place) -> Door:
     api = _api(app_state)
     page = PageFiles()
-    description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely wanted
+    description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely needed
 
     async def inside(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and is_page(scope["path"]):
@@ -74,12 +74,12 @@ def _api(app_state: AppState) -> Litestar:
 
 
 def _caller(app_state: TheAppState, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Caller:
-    """Wants the state only to come after it: two that can be had at once are fetched by tasks, which costs more."""
+    """Takes the state only to be resolved after it: the framework would resolve both in tasks, which is slower."""
     return Caller(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
 
 
 def _address(request: AnyRequest) -> str:
-    """For the record; behind a proxy it is what that says, and must at least be an address."""
+    """For the log; behind a proxy it is the forwarded one, which must at least be a valid address."""
     host = request.client.host if request.client is not None else ""
     try:
         return str(ip_address(host))
@@ -88,15 +88,15 @@ def _address(request: AnyRequest) -> str:
 
 
 async def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
-    """Asynchronous, though it waits for nothing: others are run in a thread for every request."""
+    """Asynchronous although it awaits nothing: a synchronous guard would run in a thread for every request."""
     needed = handler.opt.get("role", "viewer")
     if needed is None:
         return
     principal: Principal | None = connection.scope.get(PRINCIPAL)  # pyright: ignore
     if principal is None:
-        raise Problem("unauthenticated", "a valid token is needed: Authorization: Bearer TOKEN")
+        raise Problem("unauthenticated", "a valid token is required: Authorization: Bearer TOKEN")
     if not principal.may(needed):
-        raise Problem("forbidden", f"this takes the role {needed}; yours is {principal.role}")
+        raise Problem("forbidden", f"this needs the role {needed}; yours is {principal.role}")
 
 
 async def _send_json(send: Send, body: bytes) -> None:
@@ -113,37 +113,37 @@ def _tell(_: AnyRequest, problem: Problem) -> Response[bytes]:
 
 
 def _tell_http(request: AnyRequest, error: HTTPException) -> Response[bytes]:
-    """The framework's own: wrong address, wrong method, a body or parameter that does not fit."""
+    """The framework's own errors: unknown path, wrong method, an invalid body or parameter."""
     kind = kind_of(error.status_code)
-    told = Problem(kind, _details(error) if kind != "internal" else "something went wrong here")
+    told = Problem(kind, _details(error) if kind != "internal" else "internal error; see the server's output")
     response = _tell(request, _no_such(error) or told)
     response.headers.update(error.headers or {})
     return response
 
 
-def _misfits(error: HTTPException) -> list[dict[str, str]]:
-    """What does not fit, and why; each with the `key` and the `source` it came from."""
+def _mismatches(error: HTTPException) -> list[dict[str, str]]:
+    """What is invalid, and why; each with its `key` and `source`."""
     found: Any = error.extra if isinstance(error.extra, list) else []
     return found
 
 
 def _no_such(error: HTTPException) -> Problem | None:
-    """An id that nothing here could have is the id of nothing."""
-    names = [misfit.get("key", "") for misfit in _misfits(error) if misfit.get("source") == "path"]
+    """An invalid id is reported like an unknown one."""
+    names = [mismatch.get("key", "") for mismatch in _mismatches(error) if mismatch.get("source") == "path"]
     return Problem("not-found", f"there is no such {names[0].removesuffix('_id')}") if names else None
 
 
 def _details(error: HTTPException) -> str:
-    places = [f"{_known_as(misfit.get('key', ''))}: {misfit.get('message', '')}" for misfit in _misfits(error)]
+    places = [f"{_known_as(mismatch.get('key', ''))}: {mismatch.get('message', '')}" for mismatch in _mismatches(error)]
     if not places:
         return error.detail
     if NO_BODY in places:
-        return "a JSON body is needed here"
+        return "a JSON body is required"
     return f"{error.detail.partition(' for ')[0]}: {'; '.join(places)}"
 
 
 def _known_as(name: str) -> str:
-    """The name that the client knows a parameter by."""
+    """The parameter's name as clients know it."""
     return {"wanted": "query", "only": "state", "idempotency_key": "Idempotency-Key"}.get(name, name)
 
 
@@ -156,10 +156,10 @@ def _tell_reused(request: AnyRequest, error: KeyReused) -> Response[bytes]:
 
 
 def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:
-    """Bodies that are no UTF-8, or nested so deep that nobody means it."""
-    return _tell(request, Problem("bad-request", "the body is not JSON that can be read"))
+    """For bodies that are not UTF-8, or are nested too deeply."""
+    return _tell(request, Problem("bad-request", "the body is not valid JSON"))
 
 
 def _tell_unexpected(request: AnyRequest, error: Exception) -> Response[bytes]:
     logging.getLogger("assent.web").error("unexpected", exc_info=error)
-    return _tell(request, Problem("internal", "something went wrong here; the session log is untouched"))
+    return _tell(request, Problem("internal", "internal error; see the server's output. The session log is intact"))

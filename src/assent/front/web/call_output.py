@@ -1,7 +1,7 @@
-"""What a call has said, in pieces: the whole from its file where there is one, else what the session keeps of it.
+"""The output of a call, in pieces: from the file with the full output if there is one, or what the session keeps.
 
-Places are bytes of UTF-8, so that any place is found at once however long the output is; a piece never breaks a
-character. Nothing is read but the piece.
+Positions are bytes of UTF-8, so that any of them is found at once however long the output is; a piece never splits a
+character. Only the piece is read.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ class CallOutputs:
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
         self._heard: dict[tuple[str, str], int] = {}
-        """How many bytes each running call has said so far; the session itself keeps only the newest part."""
+        """How many bytes each running call has printed so far; the session itself keeps only the newest part."""
 
     def heard(self, envelope: Envelope) -> None:
         match envelope.event:
@@ -60,14 +60,14 @@ class CallOutputs:
 
 
 def _cut(data: bytes, dropped: int, offset: int, limit: int, *, done: bool) -> Output:
-    """`dropped` bytes came before these and are not kept."""
+    """`dropped` bytes came before these and were not kept."""
     total = dropped + len(data)
     begin = min(max(offset, dropped), total)
     return _output(data[begin - dropped : begin - dropped + limit], begin, total, done=done)
 
 
 def _output(data: bytes, begin: int, total: int, *, done: bool, saved: bool = False) -> Output:
-    """A piece that begins or ends inside a character is made a little smaller."""
+    """A piece that starts or ends inside a character is shortened."""
     while data and data[0] & 0xC0 == 0x80:
         data, begin = data[1:], begin + 1
     text, used = codecs.utf_8_decode(data, "replace", begin + len(data) >= total)

@@ -1,7 +1,7 @@
-"""Sends commands to sessions for clients of the API, and tells what came of them.
+"""Sends commands to sessions for clients of the API, and reports their outcome.
 
-A command is durable in the session's inbox before anybody is told that it was accepted. What the session does with it
-is the session's business: it may run here, be woken here, or be open in another process.
+A command is durable in the session's inbox before it is reported as accepted. What the session does with it is the
+session's business: it may run here, be woken here, or be open in another process.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from assent.front.web.problems import Problem
 from assent.front.web.state_cache import StateCache
 
 ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
-"""What an approver may answer; the rest gives standing leave or changes what runs."""
+"""What an approver may answer; the other outcomes give standing permission or change what runs."""
 
 
 class Caller(Struct, frozen=True):
@@ -36,12 +36,12 @@ class Caller(Struct, frozen=True):
 
     @property
     def by(self) -> str:
-        """As the others see it, and as it stays in the record."""
+        """As others see it, and as it is recorded."""
         return f"{self.principal.name}@{self.address}"
 
 
 class InboxKey(Struct, frozen=True):
-    """Under which key a command is kept, and the stamp of its request if that may come again."""
+    """The key of a command in the inbox, and the stamp of its request if that may be repeated."""
 
     name: str
     stamp: Stamp | None = None
@@ -53,13 +53,13 @@ class CommandGateway:
         outcomes = Outcomes()
         self._sender = CommandSender(log, outcomes, self.wake)
         self.heard = outcomes.tell
-        """To be called with every event of every session that runs here."""
+        """Must be called with every event of every session that runs here."""
         self.decisions = 0
 
     # --- sessions ---
 
     async def find(self, caller: Caller, session: str) -> SessionInfo:
-        """Somebody else's session is as good as none."""
+        """Somebody else's session is reported as not found."""
         try:
             info = await self._log.info(session)
         except NoSuchSession:
@@ -96,13 +96,13 @@ class CommandGateway:
                 return "waiting" if info.waiting else "idle"
 
     async def _soon(self, info: SessionInfo) -> Status:
-        """What a session that is being opened here will be."""
+        """The status that a session being opened here will have."""
         if info.waiting:
             return "waiting"
         return "running" if info.unfinished or await self._log.inbox(info.id) else "idle"
 
     async def open_here(self, session: str) -> None:
-        """It runs here when this returns; a Problem when it cannot."""
+        """Makes the session run here; raises Problem if it cannot."""
         try:
             await self._engine.ensure(session)
         except SessionBusy as error:
@@ -113,34 +113,38 @@ class CommandGateway:
     # --- commands ---
 
     def inbox_key(self, caller: Caller, about: str, body: object) -> InboxKey:
-        """The same for the same request, whenever it comes again. `body` is what was sent, without who sent it: the
-        same person may ask again from elsewhere."""
+        """The same key whenever the same request is repeated. `body` is what was sent, without the sender: the same
+        person may repeat it from elsewhere."""
         if caller.key is None:
             return InboxKey(f"web-{secrets.token_urlsafe(12)}")
-        whose = (caller.principal.owner, caller.principal.name, caller.key)  # two owners may have somebody of one name
+        whose = (
+            caller.principal.owner,
+            caller.principal.name,
+            caller.key,
+        )  # two owners may have users of the same name
         name = "web-" + hashlib.sha256("\n".join(whose).encode()).hexdigest()[:24]
         digest = hashlib.sha256(about.encode() + b"\n" + msgspec.json.encode(body)).digest()
         return InboxKey(name, Stamp(name, digest))
 
     async def done_before(self, key: InboxKey) -> str | None:
-        """The session in which the same request has done its work already."""
+        """The session in which the same request has already taken effect."""
         return None if key.stamp is None else await self._log.stamped(key.stamp)
 
     async def record(self, session: str, key: InboxKey, command: Command) -> bool:
-        """Durable when this returns; whoever runs the session takes it when it can. False: it was there before."""
+        """Durable when this returns; the session takes it when it can. False if it was recorded before."""
         fresh = await self._log.put(session, key.name, command, key.stamp)
         self._engine.nudge(session)
         return fresh
 
     async def send(self, session: str, key: InboxKey, command: Command) -> Taken:
-        """Durable, and taken by the session; a Problem when it refuses."""
+        """Durable, and taken by the session; raises Problem if it refuses."""
         sent = await self._sender.send(session, command, key.name, key.stamp)
         if sent.state == "refused":
             raise Problem("refused", sent.problem)
         return Taken("taken" if sent.state == "taken" else "recorded", key.name)
 
     async def wake(self, session: str) -> Whereabouts:
-        """Has the session run, and says where its events can be heard."""
+        """Makes the session run, and says where."""
         try:
             await self._engine.ensure(session)
         except SessionBusy:
@@ -171,15 +175,15 @@ class CommandGateway:
         if isinstance(command, Answer):
             self._check_role(principal, command)
         elif not principal.may("operator"):
-            raise Problem("forbidden", f"this takes the role operator; yours is {principal.role}")
+            raise Problem("forbidden", f"this needs the role operator; yours is {principal.role}")
 
     def _check_role(self, principal: Principal, answer: Answer) -> None:
         edits = answer.content is not None or answer.args is not None
         if (answer.outcome not in ONCE or edits) and not principal.may("operator"):
-            raise Problem("forbidden", "your role may say yes once or no; more takes an operator")
+            raise Problem("forbidden", "your role may only approve once or refuse; anything more needs an operator")
 
     async def _check_waiting(self, session: str, answer: Answer) -> None:
-        """From the index alone where it waits, so that sessions which sleep are not read for nothing."""
+        """Uses only the index while the call is waiting, so that parked sessions need not be read."""
         waiting = await self._log.waiting_call(session, answer.call_id)
         if waiting is None:
             await self._not_waiting(session, answer.call_id)
@@ -193,10 +197,10 @@ class CommandGateway:
             raise Problem("not-found", f"there is no call {call_id} in this session")
         if by is not None:
             raise Problem("already-decided", f"already answered by {by or 'somebody'}", by=by)
-        raise Problem("gone", f"call {call_id} does not wait for an answer any more")
+        raise Problem("gone", f"call {call_id} is no longer waiting for an answer")
 
     async def _explain(self, session: str, answer: Answer, problem: str) -> NoReturn:
-        """Why the session did not take it, as the state says now."""
+        """Why the session did not take it, according to its current state."""
         state = await self._states.get(session)
         call = state.calls.get(answer.call_id)
         if not isinstance(call, AwaitingApproval) or call.answered_by:
@@ -207,4 +211,4 @@ class CommandGateway:
 
 
 def digest_differs(digest: str) -> Problem:
-    return Problem("digest-differs", "that is not what is asked now; look at it again before you answer", digest=digest)
+    return Problem("digest-differs", "the request has changed; review it again before you answer", digest=digest)

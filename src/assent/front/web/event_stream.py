@@ -1,7 +1,7 @@
-"""The stream: one response a browser, with the events of all sessions it watches. Raw ASGI: there are many of these.
+"""The stream: one response per browser, with the events of all sessions it watches. Raw ASGI: there may be many.
 
-The cursor is the vector of the numbers up to which each session was sent. It comes in the same frame as the events it
-covers, so a connection may break anywhere: what was not read whole is sent again, what was read is not.
+The cursor holds the last sequence number sent of each session. It comes in the same frame as the events it covers, so a
+connection may break anywhere: an incomplete frame is sent again, a complete one is not.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from assent.front.web.problems import Problem
 from assent.front.web.request_limits import RequestLimits
 from assent.front.web.security import PRINCIPAL, Receive, Scope, Send
 
-BEAT = 15.0
-MOST_SESSIONS = 100
-MOST_LINES = 512
-"""In one frame, so that one client cannot hold a large piece of memory."""
-BREATH = 0.02
-"""Seconds; a client is sent no more than two frames in such a time."""
+HEARTBEAT_SECONDS = 15.0
+MAX_SESSIONS = 100
+MAX_LINES = 512
+"""Per frame, so that one client cannot hold a lot of memory."""
+FRAME_INTERVAL = 0.02
+"""Seconds; a client is sent at most two frames in this time."""
 START = {
     "type": "http.response.start",
     "status": 200,
@@ -38,11 +38,11 @@ class Position(Struct):
     feed: Feed
     place: int
     seq: int
-    """The newest durable event that was sent."""
+    """The newest durable event sent."""
 
 
 class Wanted(Struct, frozen=True):
-    """What the request asks for: sessions with the number after which to begin."""
+    """What the request asks for: sessions, each with the sequence number after which to start."""
 
     sessions: dict[str, int]
     overview: bool
@@ -74,20 +74,20 @@ class Streams:
 
     async def _tick(self) -> None:
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
             for stream in list(self._open):
                 stream.beat = True
                 stream.wake()
             self.end_invalid()
 
     def end_invalid(self) -> None:
-        """Ends the streams of tokens that do not hold any more."""
+        """Ends the streams of tokens that are no longer valid."""
         for stream in list(self._open):
             if not self._holds(stream.principal):
                 stream.stop()
 
     def stop(self) -> None:
-        """Says goodbye to all: an open stream would keep the server from stopping."""
+        """Ends all streams: an open one would keep the server from stopping."""
         self._stopping = True
         if self._ticker is not None:
             self._ticker.cancel()
@@ -111,7 +111,7 @@ class Streams:
 
     def _check_room(self, principal: Principal) -> None:
         if self._stopping:
-            raise Problem("unavailable", "the server stops")
+            raise Problem("unavailable", "the server is shutting down")
         if len(self._open) >= self._limits.streams or self._of_one.get(principal.key, 0) >= self._limits.streams_of_one:
             raise Problem("unavailable", "too many streams are open; close some first")
 
@@ -124,7 +124,7 @@ class Streams:
             except NoSuchSession:
                 raise Problem("not-found", f"there is no session {session}") from None
             await stream.add(feed, seq)
-            if waiting := self._queued(session):  # told to all when it changed, and never again
+            if waiting := self._queued(session):  # sent to all clients only when it changes
                 stream.tell(Envelope(0, time.time(), session, PromptsQueued(waiting)))
 
 
@@ -136,7 +136,7 @@ class EventStream:
         self._told = b""
         self._lost: list[Position] = []
         self._own: list[bytes] = []
-        """Lines for this client alone, to come once it has caught up."""
+        """Lines for this client alone, sent once it has caught up."""
         self._news = asyncio.Event()
         self.wake = self._news.set
         self.beat = False
@@ -146,7 +146,7 @@ class EventStream:
         self._ignore_overview = None if overview is None else overview.watch(principal.owner, self.wake)
 
     async def add(self, feed: Feed, seq: int) -> None:
-        feed.watchers.add(self.wake)  # first: what happens while we look for the place is not missed
+        feed.watchers.add(self.wake)  # first, so that nothing is missed while we look for the position
         place = await feed.place_after(seq)
         position = Position(feed, feed.end if place is None else place, seq)
         self._positions.append(position)
@@ -178,16 +178,16 @@ class EventStream:
                     await send({"type": "http.response.body", "body": frames, "more_body": not self._goodbye})
                     if self._goodbye:
                         return
-                    await self._take_breath()
+                    await self._pause()
                 else:
                     await self._news.wait()
         finally:
             watcher.cancel()
 
-    async def _take_breath(self) -> None:
-        """What comes soon after two frames that followed each other is sent together."""
+    async def _pause(self) -> None:
+        """Waits after two frames in quick succession, so that what follows is sent together."""
         now = time.monotonic()
-        early, self._sent = self._sent + BREATH - now, now
+        early, self._sent = self._sent + FRAME_INTERVAL - now, now
         if early > 0:
             await asyncio.sleep(early)
 
@@ -210,7 +210,7 @@ class EventStream:
             self._told = line
             yield b"event: overview\ndata: " + line + b"\n\n"
         if self._goodbye:
-            yield b'event: bye\ndata: {"reason":"the server stops"}\n\n'
+            yield b'event: bye\ndata: {"reason":"the server is shutting down"}\n\n'
         elif self.beat and not lines:
             yield b": still here\n\n"
         self.beat = False
@@ -218,14 +218,14 @@ class EventStream:
     def _lines(self) -> list[bytes]:
         lines: list[bytes] = []
         for position in self._positions:
-            found = position.feed.since(position.place, MOST_LINES - len(lines))
+            found = position.feed.since(position.place, MAX_LINES - len(lines))
             if found is None:
                 self._lost.append(position)
                 continue
             position.seq = position.feed.newest_seq(position.place, len(found)) or position.seq
             position.place += len(found)
             lines += found
-            if len(lines) >= MOST_LINES:
+            if len(lines) >= MAX_LINES:
                 self.wake()  # there is more
                 return lines
         lines += self._own
@@ -246,19 +246,19 @@ class EventStream:
 
 
 def read_request(scope: Scope) -> Wanted:
-    query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MOST_SESSIONS + 10)
+    query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MAX_SESSIONS + 10)
     if unknown := set(query) - {"session", "cursor", "overview"}:
-        raise Problem("bad-request", f"there is no parameter {min(unknown)!r} here")
+        raise Problem("bad-request", f"unknown parameter {min(unknown)!r}")
     headers: Mapping[bytes, bytes] = dict(scope["headers"])
     cursor = headers.get(b"last-event-id", b"").decode("latin-1") or (query.get("cursor") or [""])[-1]
     reached = dict(_numbers(cursor.split(","))) if cursor else {}
     asked = list(_numbers(query.get("session", [])))
     sessions = {session: reached.get(session, seq) for session, seq in asked}
-    if len(sessions) != len(asked) or len(sessions) > MOST_SESSIONS:
-        raise Problem("bad-request", f"name each session once, and at most {MOST_SESSIONS}")
+    if len(sessions) != len(asked) or len(sessions) > MAX_SESSIONS:
+        raise Problem("bad-request", f"name each session once, and at most {MAX_SESSIONS}")
     overview = (query.get("overview") or ["0"])[-1]
     if overview not in ("0", "1"):
-        raise Problem("bad-request", "overview is 0 or 1")
+        raise Problem("bad-request", "overview must be 0 or 1")
     return Wanted(sessions, overview == "1")
 
 
@@ -266,5 +266,5 @@ def _numbers(items: list[str]) -> Iterator[tuple[str, int]]:
     for item in items:
         session, _, number = item.partition(":")
         if not number.isascii() or not number.isdigit() or len(number) > 15:
-            raise Problem("bad-request", "a session is named with the number of the last event you have: ID:SEQ")
+            raise Problem("bad-request", "give each session with the number of the last event you have: ID:SEQ")
         yield session, int(number)

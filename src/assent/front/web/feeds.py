@@ -1,7 +1,7 @@
-"""The newest events of each watched session as encoded lines, shared by all who watch; a watcher is only a position.
+"""The newest events of each watched session as encoded lines, shared by all watchers; a watcher is only a position.
 
-There is no queue for a client: one that reads slowly falls out at the old end of the ring and is told to start anew.
-Durable events come in order and without a gap, whoever wrote them; deltas of the moment are joined for a little while.
+Clients have no queues: one that reads too slowly falls off the old end of the ring and is told to start over. Durable
+events are in order and without gaps, whoever wrote them; deltas are merged for a short time.
 """
 
 import asyncio
@@ -14,17 +14,17 @@ from assent.events import CallOutput, Envelope, TextDelta, to_wire
 
 JOIN_SECONDS = 0.04
 RING = 2_048
-"""Lines that are kept for those who lag behind or come back."""
+"""Lines kept for watchers that lag behind or reconnect."""
 RING_BYTES = 4_000_000
-CATCH_UP = 4_000
-"""Events that are read from the log for somebody who comes back; after more than that the snapshot is cheaper."""
+MAX_CATCH_UP = 4_000
+"""Events read from the log for a watcher that reconnects; for more, the snapshot is cheaper."""
 KEEP_UNWATCHED = 256
 
 Wake = Callable[[], None]
 
 
 class Feed:
-    """`lines[place - first]` is the line at a place; places only grow. `seq` of a line is 0 for what is transient."""
+    """`lines[place - first]` is the line at a position; positions only grow. `seq` is 0 for transient lines."""
 
     def __init__(self, session: str, log: SessionLog) -> None:
         self.session = session
@@ -34,9 +34,9 @@ class Feed:
         self._seqs: list[int] = []
         self._bytes = 0
         self.oldest = 0
-        """Durable events after this number are in the ring."""
+        """Durable events after this sequence number are in the ring."""
         self.seq: int | None = None
-        """The newest durable event in the ring; None until it is known where it begins."""
+        """The newest durable event in the ring; None until the start of the ring is known."""
         self.watchers: set[Wake] = set()
         self._delta: tuple[TextDelta | CallOutput, float] | None = None
         self._texts: list[str] = []
@@ -49,20 +49,20 @@ class Feed:
         return self.first + len(self._lines)
 
     def since(self, place: int, most: int) -> list[bytes] | None:
-        """At most so many lines from a place on; None when that place is no longer kept."""
+        """At most `most` lines from a position on; None if the position is no longer kept."""
         if place < self.first:
             return None
         return self._lines[place - self.first : place - self.first + most]
 
     def newest_seq(self, place: int, count: int) -> int:
-        """The newest durable number among so many lines; 0 when there is none."""
+        """The newest durable sequence number among `count` lines; 0 if there is none."""
         begin = place - self.first
         return max(self._seqs[begin : begin + count], default=0)
 
-    # --- in ---
+    # --- adding ---
 
     def push(self, envelope: Envelope) -> None:
-        """From the runner in this process, at once."""
+        """Called directly by the runner in this process."""
         event = envelope.event
         if isinstance(event, TextDelta | CallOutput):
             self._join(event, envelope.ts)
@@ -71,20 +71,20 @@ class Feed:
         if envelope.seq == 0 or self.seq is None or envelope.seq == self.seq + 1:
             self._append([envelope])
         elif envelope.seq > self.seq:
-            self.pull()  # somebody else wrote in between; the log has it all in order
+            self.pull()  # another process wrote in between; the log has everything in order
 
     def pull(self) -> "asyncio.Task[None]":
-        """Gets from the log what is missing here."""
+        """Reads from the log what is missing here."""
         if self._pulling is None:
             self._pulling = asyncio.create_task(self._pull())
         return self._pulling
 
     async def _pull(self) -> None:
         try:
-            while missing := await self._log.read(self.session, self.seq or 0, CATCH_UP):
+            while missing := await self._log.read(self.session, self.seq or 0, MAX_CATCH_UP):
                 self._append([envelope for envelope in missing if envelope.seq > (self.seq or 0)])
         except LogError:
-            pass  # those who watch see nothing new, and whoever asks is told why
+            pass  # watchers see nothing new; requests report the reason
         finally:
             self._pulling = None
 
@@ -105,7 +105,7 @@ class Feed:
             self._trim()
 
     def _trim(self) -> None:
-        """Half of it goes at once, so that this is rare."""
+        """Drops half of it at once, so that this is rare."""
         gone = 0
         while len(self._lines) - gone > 1 and (len(self._lines) - gone > RING or self._bytes > RING_BYTES):
             self._bytes -= len(self._lines[gone])
@@ -123,7 +123,7 @@ class Feed:
             self._delta = (event, ts)
             self._timer = asyncio.get_running_loop().call_later(JOIN_SECONDS, self.flush)
         else:
-            self._delta = (event, self._delta[1])  # the newest has the newest count
+            self._delta = (event, self._delta[1])  # the newest event has the newest count
         self._texts.append(event.text)
 
     def flush(self) -> None:
@@ -136,12 +136,12 @@ class Feed:
             self._timer.cancel()
         self._append([Envelope(0, ts, self.session, joined)])
 
-    # --- those who come back ---
+    # --- reconnecting watchers ---
 
     async def place_after(self, seq: int) -> int | None:
-        """Where to go on for somebody who has everything up to `seq`; None when that is too long ago."""
+        """Where to continue for a watcher that has everything up to `seq`; None if that is too long ago."""
         if self.seq is None or seq > self.seq:
-            await asyncio.shield(self.pull())  # they have heard of it before us
+            await asyncio.shield(self.pull())  # the client knows newer events than we do
         if self.seq is None or seq > self.seq:
             return None
         async with self._back:
@@ -153,7 +153,7 @@ class Feed:
 
     async def _extend_back(self, seq: int) -> bool:
         wanted = self.oldest - seq
-        if wanted + len(self._lines) > CATCH_UP:
+        if wanted + len(self._lines) > MAX_CATCH_UP:
             return False
         older = await self._log.read(self.session, seq, wanted)
         lines = [data_line(envelope) for envelope in older]
@@ -182,7 +182,7 @@ def _same(one: TextDelta | CallOutput, other: TextDelta | CallOutput) -> bool:
 
 
 class Feeds:
-    """Feeds exist while somebody watches, and a little longer, for those who come back."""
+    """Feeds exist while somebody watches, and a little longer, for those who reconnect."""
 
     def __init__(self, log: SessionLog, runs_here: Callable[[str], object]) -> None:
         self._log = log
@@ -205,14 +205,14 @@ class Feeds:
             if feed.seq is None:
                 feed.seq = feed.oldest = head
         elif not feed.watchers:
-            feed.pull()  # what other processes wrote while nobody looked
+            feed.pull()  # what other processes wrote while nobody watched
         return feed
 
     def forget(self, session: str) -> None:
         self._feeds.pop(session, None)
 
     async def others_changed(self) -> None:
-        """Another process wrote something: look which of the watched sessions it was."""
+        """Another process wrote something: finds out to which of the watched sessions."""
         watched = [feed for feed in self._feeds.values() if feed.watchers and not self._runs_here(feed.session)]
         if not watched:
             return

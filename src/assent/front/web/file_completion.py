@@ -5,8 +5,8 @@ from collections import OrderedDict
 
 from assent.app.workspace_files import workspace_files
 
-FRESH = 5.0
-MOST_FOLDERS = 16
+FRESH_SECONDS = 5.0
+MAX_FOLDERS = 16
 
 
 class Completion:
@@ -14,17 +14,17 @@ class Completion:
         self._known: OrderedDict[str, tuple[float, list[str]]] = OrderedDict()
 
     async def find(self, folder: str, query: str, limit: int) -> tuple[str, ...]:
-        """The best first: those that begin so, then those that have it, then those with its letters in order."""
+        """Best first: prefixes, then substrings, then paths with all the letters in order."""
         wanted = query.lower()
         ranked = [(rank, len(path), path) for path in await self._files(folder) if (rank := _rank(path, wanted)) < 4]
         return tuple(path for _, _, path in sorted(ranked)[:limit])
 
     async def _files(self, folder: str) -> list[str]:
         at, files = self._known.get(folder, (0.0, []))
-        if time.monotonic() - at > FRESH:
+        if time.monotonic() - at > FRESH_SECONDS:
             files = await workspace_files(folder)
             self._known[folder] = (time.monotonic(), files)
-            if len(self._known) > MOST_FOLDERS:
+            if len(self._known) > MAX_FOLDERS:
                 self._known.popitem(last=False)
         return files
 

@@ -1,6 +1,6 @@
-"""Garbage in cycles: looked for in small steps while people wait for answers, and thoroughly when nobody does.
+"""Garbage collection: in small steps while people wait for answers, and thoroughly when nobody does.
 
-A collection stops everything, the longer the more was made since the last one. It knows nothing of what is collected.
+A collection stops everything, for longer the more was created since the last one. It knows nothing about the objects.
 """
 
 import asyncio
@@ -8,23 +8,25 @@ import gc
 from collections.abc import Callable
 
 STEP = 2_000
-"""So many new objects are looked at in one go, which takes a few milliseconds."""
-MOST_STEPS = 500
-"""After so many without a calm moment the rest is looked at all the same."""
+"""New objects examined in one go, which takes a few milliseconds."""
+MAX_STEPS = 500
+"""After this many steps without a calm moment, the rest is examined anyway."""
 PAUSE = 5.0
-"""Seconds between two looks whether it is calm."""
+"""Seconds between checks for a calm moment."""
 
 
 async def collect_when_calm(is_calm: Callable[[], bool], ended: Callable[[], int], pause: float = PAUSE) -> None:
-    """Until it is cancelled; then all is as before. `ended` counts what leaves garbage behind and makes nothing new."""
+    """Runs until cancelled, then restores the defaults. `ended` counts what leaves garbage without creating objects."""
     before = gc.get_threshold()
-    gc.freeze()  # what is there from the start stays, and need not be looked at again
-    gc.set_threshold(STEP, MOST_STEPS, MOST_STEPS)
+    gc.freeze()  # what exists from the start stays, and need not be examined again
+    gc.set_threshold(STEP, MAX_STEPS, MAX_STEPS)
     cleared = 0
     try:
         while True:
             await asyncio.sleep(pause)
-            if is_calm() and (ended() != cleared or any(gc.get_count()[1:])):  # something, or a step, since then
+            if is_calm() and (
+                ended() != cleared or any(gc.get_count()[1:])
+            ):  # something has ended, or a step has run, since then
                 cleared = ended()
                 gc.collect()
     finally:

@@ -1,7 +1,7 @@
-"""A change for a page: its hunks, with every line in pieces that say their colour.
+"""A change for the page: its hunks, with every line split into pieces by colour.
 
-The classes are few and ours (`tk` keyword, `ts` string, …), so that the look is the page's business. What a reader
-could miss is made visible first; such a line has no colours. It knows no request and no session.
+The classes are few and our own (`tk` keyword, `ts` string, …), so that the look is the page's business. Hidden
+characters are made visible first; such a line has no colours. It knows no request and no session.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from assent.app.wording import safe
 from assent.hunks import Hunk, Line, LineKind, hunks
 
-LONGEST = 100_000
-"""Characters of a hunk that are still coloured."""
+MAX_HIGHLIGHTED = 100_000
+"""Characters; a longer hunk is not highlighted."""
 
-SHORT = 8_000
-"""Characters of a change that is remembered as it was shown."""
+MAX_CACHED = 8_000
+"""Characters; a longer change is not cached."""
 
 Piece = tuple[str, str]
-"""The class of its colour ("" for none) and the text."""
+"""The colour class ("" for none) and the text."""
 
 TokenKind = tuple[str, ...]
 """Pygments' kinds are tuples: `("Keyword", "Type")` is a kind of `("Keyword",)`."""
@@ -43,7 +43,7 @@ _CLASSES: tuple[tuple[TokenKind, str], ...] = (
 
 
 class ShownLine(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A line of a diff; `text` as it is, `pieces` as it may be shown."""
+    """A line of a diff; `text` is exact, `pieces` are safe to show."""
 
     kind: LineKind
     text: str
@@ -62,7 +62,7 @@ class ShownHunk(Struct, frozen=True, gc=False):
 
 def shown_hunks(diff: str, path: str) -> tuple[ShownHunk, ...]:
     name = path.rpartition("/")[2]
-    return _remembered(diff, name) if len(diff) <= SHORT else _shown(diff, name)
+    return _remembered(diff, name) if len(diff) <= MAX_CACHED else _shown(diff, name)
 
 
 def _shown(diff: str, name: str) -> tuple[ShownHunk, ...]:
@@ -74,11 +74,11 @@ def _shown(diff: str, name: str) -> tuple[ShownHunk, ...]:
 
 
 _remembered = lru_cache(200)(_shown)
-"""What waits is asked for again and again, and stays the same."""
+"""Waiting approvals are requested again and again, and stay the same."""
 
 
 def _lines(hunk: Hunk, lexer: Lexer | None) -> Iterator[ShownLine]:
-    """Both sides are read as whole texts, so that a string over several lines keeps its colour."""
+    """Both sides are highlighted as whole texts, so that a string over several lines keeps its colour."""
     before = iter(_coloured([line.text for line in hunk.lines if line.kind != "+"], lexer))
     after = iter(_coloured([line.text for line in hunk.lines if line.kind != "-"], lexer))
     for line in hunk.lines:
@@ -101,7 +101,7 @@ def _safe(line: Line, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
 
 
 def _coloured(lines: list[str], lexer: Lexer | None) -> list[tuple[Piece, ...]]:
-    if lexer is None or sum(map(len, lines)) > LONGEST:
+    if lexer is None or sum(map(len, lines)) > MAX_HIGHLIGHTED:
         return [(("", line),) for line in lines]
     rows: list[list[Piece]] = [[]]
     for kind, text in lexer.get_tokens("\n".join(lines)):
@@ -115,7 +115,7 @@ def _coloured(lines: list[str], lexer: Lexer | None) -> list[tuple[Piece, ...]]:
 
 
 def _add(row: list[Piece], look: str, text: str) -> None:
-    """Neighbours of one colour are one piece."""
+    """Merges neighbours of the same colour."""
     if row and row[-1][0] == look:
         row[-1] = (look, row[-1][1] + text)
     elif text:

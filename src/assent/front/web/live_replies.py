@@ -1,6 +1,6 @@
-"""The reply that a model is writing at this moment, for those who come in the middle of it.
+"""The reply that a model is writing right now, for clients that attach in the middle of it.
 
-Deltas are not in the log: the whole reply will be. Until then this is the only place that has all of it.
+Deltas are not in the log; the complete reply will be. Until then, only this module has all of it.
 """
 
 from msgspec import Struct

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus, in its text format."""
+"""Metrics for Prometheus, in its text format."""
 
 import resource
 import time
@@ -25,6 +25,6 @@ def process_gauges() -> dict[str, tuple[str, float]]:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "cpu_seconds_total": ("CPU time used.", used.ru_utime + used.ru_stime),
-        "peak_memory_bytes": ("Largest resident memory.", used.ru_maxrss * 1024),
+        "peak_memory_bytes": ("Peak resident memory.", used.ru_maxrss * 1024),
         "time_seconds": ("The server's clock.", time.time()),
     }

@@ -1,8 +1,8 @@
-"""Prompts that a person chooses by name: their own from files, a trusted folder's, and those of its MCP servers.
+"""Prompts chosen by name: the user's own from files, a trusted folder's, and those of its MCP servers.
 
-What the files ask to be run or read goes through the gate of the session, and may wait for a person. So a choice is
-carried out beside the request that made it, and the same request sent again finds it: while it is under way, and also
-after a restart, when what was run is not run again.
+What the files run or read goes through the session's gate, and may wait for a person. So a choice is carried out
+independently of its request, and a repeated request finds it again: while it is in progress, and also after a restart,
+when nothing is run a second time.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from assent.front.web.api_types import PromptChoice, PromptList, PromptView, Usi
 from assent.front.web.command_gateway import CommandGateway, InboxKey
 from assent.front.web.problems import Problem
 
-if TYPE_CHECKING:  # imported when there is a server
+if TYPE_CHECKING:  # imported only if there is a server
     from assent.app.mcp_types import PromptServers
 
 Chosen = CustomCommand | Prompt
 
 
 class _Use:
-    """One choice that is being carried out."""
+    """A choice that is being carried out."""
 
     def __init__(self, session: str, key: InboxKey) -> None:
         self.session, self.key = session, key
@@ -41,7 +41,7 @@ class _Use:
         self.task: asyncio.Task[None] | None = None
 
     def next_key(self, tool: RunTool) -> InboxKey:
-        """The same for the same step of the same request, so that nothing is run twice."""
+        """The same key for the same step of the same request, so that nothing runs twice."""
         self.steps += 1
         name = f"{self.key.name}-{self.steps}"
         return InboxKey(name, Stamp(name, hashlib.sha256(msgspec.json.encode((tool.tool, tool.args))).digest()))
@@ -55,7 +55,7 @@ class Prompts:
         env: Mapping[str, str],
         servers: "Callable[[str], PromptServers | None]",
     ) -> None:
-        """`servers` gives the MCP servers of a session that runs here."""
+        """`servers` returns the MCP servers of a session that runs here."""
         self._log, self._gateway, self._env, self._servers = log, gateway, env, servers
         self._under_way: dict[str, _Use] = {}
 
@@ -66,20 +66,20 @@ class Prompts:
                 use.outcomes.tell(envelope)
 
     async def close(self, session: str | None = None) -> None:
-        """All of them, or those of a session that is deleted."""
+        """Cancels all of them, or those of a session that is deleted."""
         gone = [use for use in self._under_way.values() if session in (None, use.session)]
         for use in gone:
             use.outcomes.close()
         await asyncio.gather(*(use.task for use in gone if use.task is not None), return_exceptions=True)
 
-    # --- what there is ---
+    # --- listing ---
 
     async def list(self, info: SessionInfo) -> PromptList:
         found, problems = await self._find_all(info)
         return PromptList(tuple(_view(name, chosen) for name, chosen in sorted(found.items())), problems)
 
     async def _find_all(self, info: SessionInfo) -> tuple[dict[str, Chosen], tuple[str, ...]]:
-        """By name. What the person has wins over what servers offer."""
+        """By name. The user's own take precedence over those of servers."""
         servers = self._servers(info.id)
         offered = servers.prompts() if servers is not None else ()
         loaded = await asyncio.to_thread(load_custom, self._env, info.folder)
@@ -89,7 +89,7 @@ class Prompts:
     # --- using one ---
 
     async def use(self, info: SessionInfo, key: InboxKey, choice: PromptChoice, by: str) -> Using:
-        """Waits a while for what comes of it; a Problem when it was not sent."""
+        """Waits a while for the outcome; raises Problem if it was not sent."""
         if key.name not in self._under_way and await self._gateway.done_before(key) is not None:
             return Using("sent", key.name)
         use = self._under_way.get(key.name) or self._begin(info, key, choice, by)
@@ -111,7 +111,7 @@ class Prompts:
     def _ended(self, key: InboxKey, task: "asyncio.Task[None]") -> None:
         del self._under_way[key.name]
         if not task.cancelled():
-            task.exception()  # whoever asked may be gone
+            task.exception()  # the client may be gone
 
     async def _carry_out(self, info: SessionInfo, use: _Use, choice: PromptChoice, by: str) -> None:
         await self._gateway.open_here(info.id)
@@ -125,10 +125,10 @@ class Prompts:
         found, _ = await self._find_all(info)
         servers = self._servers(info.id)
         if name not in found and servers is not None:
-            await servers.settled()  # it was started in this moment; what a server offers is known once it is there
+            await servers.settled()  # it may have just started; what a server offers is known once it is ready
             found, _ = await self._find_all(info)
         if name not in found:
-            raise NoText("there is no such command in this folder")
+            raise NoText("there is no such command for this folder")
         return found[name]
 
     async def _text(self, use: _Use, chosen: Chosen, argument: str, by: str) -> str:
@@ -143,9 +143,9 @@ class Prompts:
     async def _finished(self, use: _Use, tool: RunTool) -> CallFinished | str:
         key = use.next_key(tool)
         sender = CommandSender(self._log, use.outcomes, self._gateway.wake)
-        end = await sender.run(use.session, tool, key.name, key.stamp, patience=None)
+        end = await sender.run(use.session, tool, key.name, key.stamp, max_wait=None)
         if isinstance(end, Sent) and end.state != "refused":
-            raise Closed("The session was closed before this was done.")
+            raise Closed("The session was closed before the command finished.")
         return end.problem if isinstance(end, Sent) else end
 
 

@@ -1,4 +1,4 @@
-"""The API's description (OpenAPI 3.1): what the framework knows of the routes, and what it cannot know."""
+"""The API's description (OpenAPI 3.1): what the framework knows about the routes, and what it cannot know."""
 
 from typing import Any
 

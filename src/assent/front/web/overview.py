@@ -1,5 +1,5 @@
-"""What changed in the lists of an owner: a number that grows with each change of their sessions, one for the approvals
-that wait. Nobody is told of what happens in somebody else's sessions, not even that something did.
+"""Counts changes to an owner's lists: one number for their sessions, another for their waiting approvals. Nobody learns
+anything about other owners' sessions, not even that something happened.
 """
 
 import asyncio
@@ -22,21 +22,21 @@ from assent.events import (
     TurnFinished,
 )
 
-WAIT = 0.05
-"""Changes that come this close together are told as one."""
+MERGE_SECONDS = 0.05
+"""Changes this close together are reported as one."""
 
 Wake = Callable[[], None]
 
 
 class Lists(Struct):
-    """How often the lists of one owner have changed, counted from a number that is another after each restart."""
+    """How often the lists of one owner have changed, counted from a start value that differs after each restart."""
 
     sessions: int
     approvals: int
 
 
 class _Changes(Struct):
-    """What changed since the last count, and whether approvals are among it: by session, by owner, or for all."""
+    """What has changed since the last count, and whether that includes approvals: by session, by owner, or for all."""
 
     sessions: dict[str, bool] = {}
     owners: dict[str, bool] = {}
@@ -58,7 +58,7 @@ class Overview:
         self._waiting = await self._log.count_waiting()
 
     def watch(self, owner: str, wake: Wake) -> Callable[[], None]:
-        """Calls `wake` when the lists of this owner have changed. Gives the way to stop."""
+        """Calls `wake` when the lists of this owner have changed. Returns a function to stop."""
         self._watchers.setdefault(owner, set()).add(wake)
         return lambda: self._watchers[owner].discard(wake)
 
@@ -69,7 +69,7 @@ class Overview:
         lists, waiting = self.of(owner), self._waiting.get(owner, 0)
         return b'{"approvals":%d,"waiting":%d,"sessions":%d}' % (lists.approvals, waiting, lists.sessions)
 
-    # --- what happens ---
+    # --- changes ---
 
     def heard(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
@@ -96,11 +96,11 @@ class Overview:
         self._changes.sessions[session] = approvals or self._changes.sessions.get(session, False)
         self._tell_soon()
 
-    # --- telling ---
+    # --- reporting ---
 
     def _tell_soon(self) -> None:
         if self._soon is None:
-            self._soon = asyncio.get_running_loop().call_later(WAIT, self._tell)
+            self._soon = asyncio.get_running_loop().call_later(MERGE_SECONDS, self._tell)
 
     def _tell(self) -> None:
         self._soon = None
@@ -112,7 +112,7 @@ class Overview:
             self._waiting = await self._log.count_waiting()
             touched = await self._by_owner(changes)
         except LogError:
-            self._changes.all = True  # told with the next change
+            self._changes.all = True  # reported with the next change
             return
         for owner, approvals in touched.items():
             lists = self.of(owner)
@@ -125,8 +125,6 @@ class Overview:
         if changes.all:
             return dict.fromkeys([*self._lists, *self._watchers], True)
         touched = changes.owners
-        for session, info in (
-            await self._log.infos(changes.sessions)
-        ).items():  # whoever deleted one has told its owner
+        for session, info in (await self._log.infos(changes.sessions)).items():  # deletion notifies the owner itself
             touched[info.owner] = changes.sessions[session] or touched.get(info.owner, False)
         return touched

@@ -1,4 +1,4 @@
-"""The page's own files: `/` is its index, `/page/…` the rest. They are listed at the start; nothing else is served."""
+"""The page's own files: `/` is its index, `/page/…` the rest. They are listed at startup; nothing else is served."""
 
 import mimetypes
 from importlib.resources import files
@@ -8,7 +8,7 @@ from assent.front.web.problems import Problem
 from assent.front.web.security import Scope, Send
 
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
-EMPTY = b"<!doctype html><title>Assent</title><p>The page is not part of this installation; the API is.</p>"
+EMPTY = b"<!doctype html><title>Assent</title><p>This installation does not include the page, only the API.</p>"
 
 
 class PageFiles:
@@ -22,7 +22,7 @@ class PageFiles:
         if data is None:
             raise Problem("not-found", "there is no such page")
         if scope["method"] not in ("GET", "HEAD"):
-            raise Problem("method-not-allowed", "pages can only be read")
+            raise Problem("method-not-allowed", "the page's files are read-only")
         name = "index.html" if scope["path"] == "/" else scope["path"]
         headers = [(b"content-type", _kind(name).encode()), (b"content-length", str(len(data)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})

@@ -1,4 +1,4 @@
-"""What the routes take besides bodies: who asks, ids by their pattern, pages."""
+"""What the routes take besides bodies: the caller, ids by their pattern, paging."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The program behind a connection. Looked up with the first request that would change something, and then known."""
+"""The program at the other end of a connection. Looked up at the first request that changes something, then cached."""
 
 import asyncio
 
@@ -6,14 +6,14 @@ from assent.app import local_peers
 
 
 class PeerProcess:
-    """`client` and `server` are the two ends as the connection has them, not as a header tells them."""
+    """`client` and `server` are the ends of the connection itself, not what a header claims."""
 
     def __init__(self, client: local_peers.Address | None, server: tuple[str, int | None] | None) -> None:
         self._client, self._server = client, server
         self._looking: asyncio.Task[str | None] | None = None
 
     async def why_refused(self) -> str | None:
-        """Why it may change nothing; None when it may."""
+        """Why it may not change anything; None if it may."""
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())
         return await asyncio.shield(self._looking)

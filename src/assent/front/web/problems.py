@@ -1,4 +1,4 @@
-"""Errors as the API tells them: problem details (RFC 9457) with a stable type and a sentence for people."""
+"""The API's errors: problem details (RFC 9457) with a stable type and a sentence for people."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(Exception):
-    """`more` are further members of the problem, e.g. `by`."""
+    """`more` are additional members of the problem, e.g. `by`."""
 
     def __init__(self, kind: str, detail: str, **more: Any) -> None:
         super().__init__(detail)
@@ -54,6 +54,6 @@ class ProblemShape(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
 
 
 def kind_of(status: int) -> str:
-    """The problem that a bare status stands for."""
+    """The problem type for a bare status."""
     found = next((kind for kind, code in STATUS.items() if code == status), None)
     return found or ("internal" if status >= 500 else "bad-request")

@@ -1,6 +1,6 @@
-"""Whether the server can do its work: the log is written to for real, for a full disk can still be read.
+"""Whether the server is ready: this really writes to the log, because a full disk can still be read.
 
-The finding holds for a moment, so that those who ask often cost nothing.
+The result is cached for a moment, so that frequent checks cost nothing.
 """
 
 import asyncio
@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from assent.app.session_log import LogError
 from assent.front.web.problems import Problem
 
-HOLDS = 1.0
+CACHE_SECONDS = 1.0
 WRITE_TIMEOUT = 5.0
-"""Seconds after which a disk that does not answer is as good as none."""
+"""Seconds after which a disk that does not respond counts as failed."""
 
 
 class Readiness:
@@ -28,11 +28,11 @@ class Readiness:
         self._problem = ""
 
     async def check(self) -> None:
-        """Raises a Problem when it is not ready."""
+        """Raises Problem if it is not ready."""
         async with self._one_at_a_time:
             if self._clock() >= self._until:
                 self._problem = await self._look()
-                self._until = self._clock() + HOLDS
+                self._until = self._clock() + CACHE_SECONDS
         if self._problem:
             raise Problem("unavailable", self._problem)
 

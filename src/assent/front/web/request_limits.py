@@ -1,4 +1,4 @@
-"""How much one client may ask for: sizes, rates, connections."""
+"""Limits for each client: sizes, rates, connections."""
 
 import time
 from collections.abc import Callable
@@ -11,20 +11,20 @@ class RequestLimits(Struct, frozen=True, kw_only=True):
     large_body: int = 8_000_000
     """For messages and decisions, which may carry whole files."""
     body_seconds: float = 30.0
-    """In which the whole body must have come."""
+    """Within which the whole body must arrive."""
     requests_per_second: float = 200.0
     burst: int = 400
     clients: int = 1_000
-    """Whose rates are remembered."""
+    """How many clients' rates are remembered."""
     logins_per_minute: int = 10
     streams: int = 2_000
     streams_of_one: int = 256
     requests: int = 512
-    """At the same time, streams not counted."""
+    """Concurrent requests, not counting streams."""
 
 
 class Bucket:
-    """Lets so many through at once, and so many more each second."""
+    """A token bucket: allows `burst` at once, and `per_second` more each second."""
 
     def __init__(self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second, self._burst, self._clock = per_second, burst, clock
@@ -41,7 +41,7 @@ class Bucket:
 
 
 class Rates:
-    """A bucket for each client. Those that are not used any more are forgotten."""
+    """One bucket per client. Unused ones are forgotten."""
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits

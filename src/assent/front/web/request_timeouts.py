@@ -1,8 +1,7 @@
-"""A connection must say in time, and in few words, what it wants: one that begins a request and never ends its head
-would stay for ever, or grow for ever.
+"""A request head must arrive in time and be short: one that never ends would hold its connection, or grow, forever.
 
-uvicorn ends connections that are idle after a request; this ends those that never come to one, and says so in the same
-words as the rest of the server, also where the request is no HTTP. It knows nothing of what is asked.
+uvicorn closes connections that are idle after a request; this closes those that never complete one, with the same kind
+of error as the rest of the server, even if the request is not HTTP. It knows nothing about the request's meaning.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ HEAD_BYTES = 64_000
 class TimeoutProtocol(HttpToolsProtocol):
     _waiting: asyncio.TimerHandle | None = None
     _head: int | None = None
-    """How long the head is so far; None while there is none."""
+    """The length of the head so far; None while there is none."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -39,7 +38,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         if self._head is not None:
             self._head += len(data)
             if self._head > HEAD_BYTES:
-                self._refuse(Problem("too-large", f"the head of a request has at most {HEAD_BYTES:,} bytes"))
+                self._refuse(Problem("too-large", f"the request head may have at most {HEAD_BYTES:,} bytes"))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -55,7 +54,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(Problem("bad-request", "this is no HTTP request that can be understood"))
+        self._refuse(Problem("bad-request", "this is not a valid HTTP request"))
 
     def _refuse(self, problem: Problem) -> None:
         if self.transport.is_closing():
@@ -73,9 +72,9 @@ class TimeoutProtocol(HttpToolsProtocol):
             self._waiting = self.loop.call_later(HEAD_SECONDS, self._waited)
 
     def _waited(self) -> None:
-        """Whoever has said nothing is not answered: browsers open connections that they may never use."""
+        """A silent connection gets no response: browsers open connections that they may never use."""
         if self._head is not None:
-            self._refuse(Problem("too-slow", f"the head of a request must come within {HEAD_SECONDS:g} seconds"))
+            self._refuse(Problem("too-slow", f"the request head must arrive within {HEAD_SECONDS:g} seconds"))
         self.transport.close()
 
     def _stop_waiting(self) -> None:

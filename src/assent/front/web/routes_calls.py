@@ -1,4 +1,4 @@
-"""Calls of a session, and everything that waits for a person over all sessions."""
+"""The calls of a session, and everything waiting for a person in all sessions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,8 +22,8 @@ from assent.front.web.problems import Problem
 from assent.parts import DiffDisplay
 from assent.screen import SafeText
 
-AT_ONCE = 20
-"""Approvals that are put together without a look at what else there is to do."""
+BATCH_SIZE = 20
+"""Approvals prepared before giving other work a chance."""
 
 
 def call_view(call: ToolCall) -> CallView:
@@ -80,7 +80,7 @@ async def output(
     offset: Offset = 0,
     limit: Annotated[int, QueryParameter(ge=4, le=1_000_000)] = 65_536,
 ) -> Output:
-    """What the call has said, from a byte on. Of a call that runs only the newest part is kept: see `offset`."""
+    """The call's output, from a byte on. Of a running call, only the newest part is kept: see `offset`."""
     call = await _find(app_state, caller, session_id, call_id)
     return await app_state.outputs.piece(session_id, call, offset, limit)
 
@@ -104,7 +104,7 @@ async def cancel_call(
 async def decide(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
 ) -> Response[Taken]:
-    """Answers a waiting call. The digest says what was seen: anything else is refused."""
+    """Answers a waiting call. The digest says what was seen; if it has changed, the answer is refused."""
     await app_state.gateway.find(caller, session_id)
     answer = Answer(
         call_id=call_id,
@@ -131,7 +131,7 @@ async def approvals(
     limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50,
     offset: Offset = 0,
 ) -> WaitingList:
-    """Everything that waits for a person, over all sessions, the oldest first."""
+    """Everything waiting for a person in all sessions, oldest first."""
     owner = caller.principal.owner
     revision = app_state.overview.of(owner).approvals
     waiting = await app_state.log.waiting(owner, limit, offset)
@@ -140,12 +140,12 @@ async def approvals(
 
 
 async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
-    """A long list with long changes takes a while, in which others go on."""
+    """A long list with long changes takes a while; others go on meanwhile."""
     sessions = await app_state.log.infos({item.session for item in waiting})
     for place, item in enumerate(waiting):
-        if place % AT_ONCE == AT_ONCE - 1:
+        if place % BATCH_SIZE == BATCH_SIZE - 1:
             await asyncio.sleep(0)
-        if info := sessions.get(item.session):  # else it was deleted in this moment
+        if info := sessions.get(item.session):  # otherwise it was deleted just now
             view = await app_state.gateway.view(info)
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
 

@@ -1,4 +1,4 @@
-"""What was done and can be done otherwise: changes of files that a person may take back, a history made shorter."""
+"""Changes to the past: file changes that a person can undo, and compressing the conversation."""
 
 from litestar import Response, get, post
 
@@ -13,7 +13,7 @@ OPERATOR = {"role": "operator"}
 
 @get("/sessions/{session_id:str}/changes")
 async def changes(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> ChangeList:
-    """What calls wrote and nobody took back yet, the newest first. Whether the file changed since is not known."""
+    """Changes made by calls and not undone yet, newest first. Whether the file has changed since is not known."""
     await app_state.gateway.find(caller, session_id)
     state = await app_state.states.get(session_id)
     calls = [(state.calls[call_id], state.changes[call_id]) for call_id in reversed(state.undoable())]
@@ -23,7 +23,7 @@ async def changes(app_state: TheAppState, caller: TheCaller, session_id: Session
 
 @post("/sessions/{session_id:str}/calls/{call_id:str}/undo", status_code=202, opt=OPERATOR)
 async def undo(app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId) -> Undoing:
-    """Takes back what the call wrote, as a call of its own: `call.finished` of that one tells what came of it."""
+    """Undoes what the call wrote, as a call of its own, whose `call.finished` tells the outcome."""
     await app_state.gateway.find(caller, session_id)
     if call_id not in (await app_state.states.get(session_id)).changes:
         raise Problem("not-found", f"call {call_id} wrote no file in this session")
@@ -34,7 +34,7 @@ async def undo(app_state: TheAppState, caller: TheCaller, session_id: SessionId,
 
 @post("/sessions/{session_id:str}/compress", status_code=200, opt=OPERATOR)
 async def compress(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> Response[Taken]:
-    """Replaces the older part of the conversation by a summary; during a turn it is recorded and done afterwards."""
+    """Replaces the older part of the conversation with a summary; during a turn it is recorded and done afterwards."""
     await app_state.gateway.find(caller, session_id)
     key, command = app_state.gateway.inbox_key(caller, f"compress {session_id}", None), Compress(by=caller.by)
     if (await app_state.states.get(session_id)).open_prompt is not None:

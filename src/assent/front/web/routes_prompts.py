@@ -1,4 +1,4 @@
-"""Prompts that are chosen by name, and files to name in a prompt: what the page completes."""
+"""Prompts chosen by name, and files to mention in a prompt: what the page completes."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -24,7 +24,7 @@ async def files_of_folder(
     wanted: Wanted = "",
     limit: Limit = 20,
 ) -> FileList:
-    """For completion in a session that is not there yet; only where one may work."""
+    """For completion before a session exists; only in folders where one may work."""
     return FileList(await app_state.completion.find(wanted_folder(app_state.setup, folder), wanted, limit))
 
 
@@ -39,7 +39,7 @@ async def files(
 
 @get("/sessions/{session_id:str}/prompts", opt=OPERATOR)
 async def prompts(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> PromptList:
-    """Opens the session here, where that is possible: its servers tell what they offer when they are connected."""
+    """Opens the session here if possible, because its servers say what they offer once they are connected."""
     info = await app_state.gateway.find(caller, session_id)
     with suppress(Problem):
         await app_state.gateway.open_here(session_id)
@@ -50,7 +50,7 @@ async def prompts(app_state: TheAppState, caller: TheCaller, session_id: Session
 async def use_prompt(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[PromptChoice]
 ) -> Response[Using]:
-    """Fills it and sends it. What it runs or reads is judged, and asked about, like calls of the model."""
+    """Fills it in and sends it. What it runs or reads is judged, and approved if needed, like the model's calls."""
     info = await app_state.gateway.find(caller, session_id)
     key = app_state.gateway.inbox_key(caller, f"prompt {session_id}", data)
     using = await app_state.prompts.use(info, key, data, caller.by)

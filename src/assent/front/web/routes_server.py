@@ -1,4 +1,4 @@
-"""The server itself: logging in and out, who am I, is it well, its numbers."""
+"""The server itself: login and logout, who am I, health, metrics."""
 
 import time
 
@@ -6,19 +6,24 @@ from litestar import Response, get, post
 from litestar.params import JSONBody
 
 from assent import __version__
+from assent.app.model_access import ModelError
 from assent.front.web.access_tokens import BROWSER_SECONDS
-from assent.front.web.api_types import Health, LoggedIn, Login, Me
+from assent.front.web.api_types import Health, LoggedIn, Login, Me, ModelList
+from assent.front.web.app_state import AppState
 from assent.front.web.metrics import exposition, process_gauges
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
 
+MODELS_PATIENCE = 5.0
+"""Seconds that providers get to say which models they have."""
+
 
 @post("/login", status_code=200, opt={"role": None})
 async def login(app_state: TheAppState, data: JSONBody[Login]) -> LoggedIn:
-    """Exchanges the code of the printed address for a token. A code works once."""
+    """Exchanges the code from the printed address for a token. A code works once."""
     if not app_state.codes.redeem(data.code):
         raise Problem(
-            "unauthenticated", "this code is wrong, used or too old; `assent serve` prints a new one on Enter"
+            "unauthenticated", "this code is invalid, used or expired; press Enter in `assent serve` for a new one"
         )
     token = app_state.tokens.issue(app_state.setup.user, "operator", seconds=BROWSER_SECONDS, kind="browser")
     return LoggedIn(token, app_state.setup.user, "operator", time.time() + BROWSER_SECONDS)
@@ -26,7 +31,7 @@ async def login(app_state: TheAppState, data: JSONBody[Login]) -> LoggedIn:
 
 @post("/logout", status_code=204)
 async def logout(app_state: TheAppState, caller: TheCaller) -> None:
-    """The token holds no longer; its streams end."""
+    """Invalidates the token and ends its streams."""
     app_state.tokens.revoke(lambda record: record.hash.startswith(caller.principal.key))
     app_state.streams.end_invalid()
 
@@ -34,6 +39,7 @@ async def logout(app_state: TheAppState, caller: TheCaller) -> None:
 @get("/me")
 async def me(app_state: TheAppState, caller: TheCaller) -> Me:
     setup = app_state.setup
+    model, problem = await _model(app_state)
     mode = setup.settings.approval_mode
     who = caller.principal
     return Me(
@@ -42,11 +48,27 @@ async def me(app_state: TheAppState, caller: TheCaller) -> Me:
         version=__version__,
         roots=setup.roots,
         folder=setup.folder,
-        model=setup.model,
+        model=model,
         mode=mode,
         by=caller.by,
-        models=setup.settings.models,
+        models=tuple(one.name for one in app_state.catalog.known()),
+        problem=problem,
     )
+
+
+async def _model(app_state: AppState) -> tuple[str, str]:
+    """The model of new sessions, and what keeps it from being used."""
+    try:
+        name = await app_state.models.choose()
+    except ModelError as error:
+        return "", str(error)
+    return name, await app_state.models.problem(name)
+
+
+@get("/models", opt={"role": "operator"})
+async def models(app_state: TheAppState) -> ModelList:
+    """The models that can be used: those that are known, and those that providers say they have."""
+    return ModelList(tuple(await app_state.catalog.choices(MODELS_PATIENCE)))
 
 
 @get("/healthz", opt={"role": None})
@@ -56,7 +78,7 @@ async def health() -> Health:
 
 @get("/readyz", opt={"role": None})
 async def ready(app_state: TheAppState) -> Health:
-    """The log was written to within the last second."""
+    """Whether the log could be written within the last second."""
     await app_state.readiness.check()
     return Health("ok")
 
@@ -65,8 +87,8 @@ async def ready(app_state: TheAppState) -> Health:
 async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
     waiting = sum((await app_state.log.count_waiting()).values())
     gauges = {
-        "open_sessions": ("Sessions that run in this process.", float(app_state.engine.open_sessions)),
-        "waiting_approvals": ("Approvals that wait for a person.", float(waiting)),
+        "open_sessions": ("Sessions running in this process.", float(app_state.engine.open_sessions)),
+        "waiting_approvals": ("Approvals waiting for a person.", float(waiting)),
         "streams": ("Open event streams.", float(len(app_state.streams))),
         "decisions_total": ("Decisions taken.", float(app_state.gateway.decisions)),
     } | process_gauges()
@@ -75,4 +97,4 @@ async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
 
 
 PUBLIC_ROUTES = (health, ready, metrics)
-ROUTES = (login, logout, me)
+ROUTES = (login, logout, me, models)

@@ -1,16 +1,28 @@
-"""Sessions: make, list, look at, talk to, change, end."""
+"""Sessions: create, list, show, prompt, change, delete."""
 
+import asyncio
 from typing import Annotated
 
 import msgspec
 from litestar import Response, delete, get, patch, post
 from litestar.params import JSONBody, QueryParameter
 
-from assent.app.model_access import AuthFailed, ModelError, open_model
+from assent.app.model_access import AuthFailed, ModelError
 from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.session_log import SessionBusy
-from assent.commands import CancelTurn, Command, Rename, RevokeGrant, RunTool, SetMode, SetModel, Submit, Withdraw
+from assent.commands import (
+    CancelTurn,
+    Command,
+    Rename,
+    RevokeGrant,
+    RunTool,
+    SetEffort,
+    SetMode,
+    SetModel,
+    Submit,
+    Withdraw,
+)
 from assent.events import to_wire
 from assent.front.web.api_types import (
     Change,
@@ -34,18 +46,21 @@ from assent.front.web.problems import Problem
 from assent.front.web.routes_calls import call_view
 
 OPERATOR = {"role": "operator"}
+ON_THE_SERVER = (
+    "The key is needed where `assent serve` runs: log in there, or set it in its shell and restart the server."
+)
 
 
 def _taken(taken: Taken) -> Response[Taken]:
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
-# --- making and finding ---
+# --- creating and finding ---
 
 
 @post("/sessions", status_code=201, opt=OPERATOR)
 async def create(app_state: TheAppState, caller: TheCaller, data: JSONBody[NewSession]) -> SessionView:
-    """Makes a session; with a prompt it begins at once."""
+    """Creates a session; with a prompt, its first turn starts at once."""
     key = app_state.gateway.inbox_key(caller, "create", data)
     session = await app_state.gateway.done_before(key) or await _create(app_state, caller, data, key)
     if data.prompt:
@@ -56,21 +71,35 @@ async def create(app_state: TheAppState, caller: TheCaller, data: JSONBody[NewSe
 
 async def _create(app_state: AppState, caller: Caller, data: NewSession, key: InboxKey) -> str:
     folder = wanted_folder(app_state.setup, data.folder)
-    model = data.model or app_state.setup.model
+    model = data.model or await _default_model(app_state)
     await _check_model(app_state, model)
-    mode, gate = data.mode or app_state.setup.settings.approval_mode, data.gate or app_state.setup.settings.gate
-    owner, title = caller.principal.owner, data.title or ""
+    settings = app_state.setup.settings
     return await create_session(
-        app_state.log, folder, model, mode, gate, owner=owner, title=title, by=caller.by, stamp=key.stamp
+        app_state.log,
+        folder,
+        model,
+        data.mode or settings.approval_mode,
+        data.gate or settings.gate,
+        owner=caller.principal.owner,
+        title=data.title or "",
+        by=caller.by,
+        stamp=key.stamp,
+        effort=data.effort or settings.effort,
     )
+
+
+async def _default_model(app_state: AppState) -> str:
+    try:
+        return await app_state.models.choose()
+    except ModelError as error:
+        raise Problem("invalid", f"{error}\n{ON_THE_SERVER}") from error
 
 
 async def _check_model(app_state: AppState, name: str) -> None:
     try:
-        await open_model(name, app_state.setup.env).close()
+        await (await asyncio.to_thread(app_state.models.open, name)).close()
     except AuthFailed as error:
-        where = "It is the shell of `assent serve` that needs the key: set it there, and start the server again."
-        raise Problem("invalid", f"{error}\n{where}") from error
+        raise Problem("invalid", f"{error}\n{ON_THE_SERVER}") from error
     except ModelError as error:
         raise Problem("invalid", str(error)) from error
 
@@ -83,7 +112,7 @@ async def list_sessions(
     offset: Offset = 0,
     wanted: Annotated[str, QueryParameter(name="query", max_length=200)] = "",
 ) -> SessionList:
-    """The newest first; with `query` those that have all its words in their title or folder."""
+    """Newest first; with `query`, those with all its words in their title or folder."""
     revision = app_state.overview.of(caller.principal.owner).sessions
     words = wanted.casefold().split()
     mine = [info for info in await app_state.log.sessions() if info.owner == caller.principal.owner]
@@ -124,7 +153,7 @@ async def fork(app_state: TheAppState, caller: TheCaller, session_id: SessionId)
 
 @post("/sessions/{session_id:str}/resume", status_code=200, opt=OPERATOR)
 async def resume(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> SessionView:
-    """Opens it here: an unfinished turn goes on."""
+    """Opens it here; an unfinished turn continues."""
     await app_state.gateway.find(caller, session_id)
     await app_state.gateway.open_here(session_id)
     return await app_state.gateway.view(await app_state.log.info(session_id))
@@ -149,7 +178,7 @@ async def remove(app_state: TheAppState, caller: TheCaller, session_id: SessionI
 async def change(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Change]
 ) -> Response[Taken]:
-    """Each change is a command of its own; the first that is refused ends it."""
+    """Each change is a command of its own; stops at the first that is refused."""
     await app_state.gateway.find(caller, session_id)
     commands: list[Command] = []
     if data.title is not None:
@@ -159,8 +188,10 @@ async def change(
     if data.model is not None:
         await _check_model(app_state, data.model)
         commands.append(SetModel(data.model, by=caller.by))
+    if data.effort is not None:
+        commands.append(SetEffort(None if data.effort == "default" else data.effort, by=caller.by))
     if not commands:
-        raise Problem("invalid", "say what to change: title, mode or model")
+        raise Problem("invalid", "give what to change: title, mode or model")
     key = app_state.gateway.inbox_key(caller, f"change {session_id}", data)
     keys = [msgspec.structs.replace(key, name=f"{key.name}-{n}") for n in range(len(commands))]
     taken = [
@@ -169,15 +200,15 @@ async def change(
     return _taken(taken[-1])
 
 
-# --- talking ---
+# --- prompts and commands ---
 
 
 @post("/sessions/{session_id:str}/messages", status_code=202, opt=OPERATOR)
 async def say(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Said]) -> Key:
-    """Durable when this answers. While a turn runs it waits in the queue."""
+    """The message is durable when this responds. While a turn is running, it waits in the queue."""
     await app_state.gateway.find(caller, session_id)
     if not data.text.strip():
-        raise Problem("invalid", "a message needs words")
+        raise Problem("invalid", "the message is empty")
     key = app_state.gateway.inbox_key(caller, f"say {session_id}", data)
     await app_state.gateway.record(session_id, key, Submit(data.text, by=caller.by))
     return Key(key.name)
@@ -185,7 +216,7 @@ async def say(app_state: TheAppState, caller: TheCaller, session_id: SessionId, 
 
 @post("/sessions/{session_id:str}/tools", status_code=202, opt=OPERATOR)
 async def run_tool(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[ToolRun]) -> Key:
-    """A person runs a tool. What is denied stays denied; what would ask is not asked again of whoever sends it."""
+    """A person runs a tool. Deny rules still apply; what would need approval is approved by sending it."""
     await app_state.gateway.find(caller, session_id)
     key = app_state.gateway.inbox_key(caller, f"tool {session_id}", data)
     await app_state.gateway.record(session_id, key, RunTool(data.tool, data.args, by=caller.by))
@@ -194,7 +225,7 @@ async def run_tool(app_state: TheAppState, caller: TheCaller, session_id: Sessio
 
 @post("/sessions/{session_id:str}/commands", status_code=202, opt={"role": "approver"})
 async def command(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Command]) -> Key:
-    """Any command as the session knows it, for other clients of ours. Its outcome comes as `command.taken`."""
+    """Any session command, for our own clients. Its outcome comes as `command.taken`."""
     await app_state.gateway.find(caller, session_id)
     app_state.gateway.check_command(caller.principal, data)
     signed = msgspec.structs.replace(data, by=caller.by)
@@ -219,14 +250,14 @@ async def withdraw(
 async def cancel(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Reason | None] = None
 ) -> Response[Taken]:
-    """Cancels the turn; partial output and proposed changes stay in the record."""
+    """Cancels the turn; partial output and proposed changes stay in the log."""
     await app_state.gateway.find(caller, session_id)
     data = data or Reason()
     key = app_state.gateway.inbox_key(caller, f"cancel {session_id}", data)
     return _taken(await app_state.gateway.send(session_id, key, CancelTurn(data.reason, by=caller.by)))
 
 
-# --- looking closer ---
+# --- events and grants ---
 
 
 @get("/sessions/{session_id:str}/events")
@@ -237,7 +268,7 @@ async def events(
     after: Offset = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=5_000)] = 1_000,
 ) -> Response[EventList]:
-    """Durable events after that number."""
+    """Durable events after a sequence number."""
     info = await app_state.gateway.find(caller, session_id)
     found = await app_state.log.read(session_id, after, limit) if after < info.events else []
     seq = found[-1].seq if found else min(after, info.events)

@@ -1,9 +1,9 @@
-"""The door: every request passes here before anything else sees it. Raw ASGI, so that nothing can come around it.
+"""The door: every request passes through here first. Raw ASGI, so that nothing can bypass it.
 
-Exact `Host` (DNS rebinding), exact `Origin` and `Sec-Fetch-Site` (other pages), JSON bodies only (their forms), a
-bearer token also on loopback (other users and programs of this machine), nobody whom Assent itself started for what
-changes anything, sizes, rates, numbers; and the headers that keep the page from running or loading anything but its own
-files.
+It checks for an exact `Host` (DNS rebinding), an exact `Origin` and `Sec-Fetch-Site` (other pages), JSON bodies only
+(forms of other pages), a bearer token even on loopback (other users and programs of this machine), no changes by
+programs that Assent itself started, and limits on sizes, rates and numbers. It also sends the headers that keep the
+page from running or loading anything but its own files.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ API = "/api/v1"
 STREAM = f"{API}/stream"
 LOGIN = f"{API}/login"
 PRINCIPAL = "assent.principal"
-"""Where the door leaves who asks."""
+"""The scope key for the principal, set by the door."""
 CALLER = "assent.caller"
-"""Where the connection leaves which program that is."""
+"""The scope key for the program at the other end, set by the connection."""
 READING = ("GET", "HEAD", "OPTIONS")
 
 SECRET_NAMES = (b"token", b"access_token", b"auth_token", b"bearer", b"authorization", b"code")
@@ -49,7 +49,7 @@ HEADERS = [
 
 
 class Place(Struct, frozen=True):
-    """Where we are reached: what `Host` and `Origin` must say, word for word."""
+    """How clients reach us: the exact values allowed for `Host` and `Origin`."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
@@ -58,7 +58,7 @@ class Place(Struct, frozen=True):
 
 def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
     default = port == (443 if scheme == "https" else 80)
-    brackets = [f"[{name}]" if ":" in name else name for name in map(str.lower, names)]  # as clients write them
+    brackets = [f"[{name}]" if ":" in name else name for name in map(str.lower, names)]  # as clients write it
     hosts = {f"{name}:{port}" for name in brackets} | (set(brackets) if default else set[str]())
     return Place(frozenset(hosts), frozenset(f"{scheme}://{host}" for host in hosts), scheme == "https")
 
@@ -74,7 +74,7 @@ class Door:
         self._rates = Rates(limits)
         self._under_way = 0
         self._answered = answered
-        """How many responses had which status."""
+        """The number of responses by status."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -97,13 +97,13 @@ class Door:
         finally:
             self._under_way -= not streams
 
-    # --- who and what comes in ---
+    # --- requests ---
 
     def _admit(self, scope: Scope) -> None:
         headers = _headers(scope)
         self._check_place(scope, headers)
         if self._under_way > self._limits.requests:
-            raise Problem("unavailable", "too many requests at the same time; try again in a moment")
+            raise Problem("unavailable", "too many concurrent requests; try again in a moment")
         _check_query(scope)
         _check_body(scope, headers, self._limit(scope))
         if scope["path"] == LOGIN:
@@ -114,7 +114,9 @@ class Door:
 
     def _check_place(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         if headers.get(b"host", b"").decode("latin-1").lower() not in self.place.hosts:
-            raise Problem("misdirected", "this server is not at that address; use the one that `assent serve` printed")
+            raise Problem(
+                "misdirected", "this server does not have that address; use the one that `assent serve` printed"
+            )
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1") not in self.place.origins:
             raise Problem("forbidden", "requests from other pages are refused")
@@ -126,7 +128,7 @@ class Door:
         kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         principal = self._tokens.check(token.strip()) if kind.lower() == "bearer" else None
         if principal is None:
-            raise Problem("unauthenticated", "a valid token is needed: Authorization: Bearer TOKEN")
+            raise Problem("unauthenticated", "a valid token is required: Authorization: Bearer TOKEN")
         if not self._rates.take(principal.key):
             raise Problem("too-many-requests", "too many requests; slow down")
         return principal
@@ -136,8 +138,8 @@ class Door:
         return self._limits.large_body if large else self._limits.body
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """A body ends where the limit is, whatever it said of its length, and must come in time: one that trickles in
-        would hold its place for ever."""
+        """A body is cut off at the limit, whatever its declared length, and must arrive in time: a slow one would hold
+        its place forever."""
         left = self._limit(scope)
         until = asyncio.get_running_loop().time() + self._limits.body_seconds
         whole = False
@@ -148,7 +150,9 @@ class Door:
                 async with asyncio.timeout_at(None if whole else until):
                     message = await receive()
             except TimeoutError:
-                raise Problem("too-slow", f"the body must come within {self._limits.body_seconds:g} seconds") from None
+                raise Problem(
+                    "too-slow", f"the body must arrive within {self._limits.body_seconds:g} seconds"
+                ) from None
             whole = not message.get("more_body", False)
             left -= len(message.get("body", b""))
             if left < 0:
@@ -157,7 +161,7 @@ class Door:
 
         return limited
 
-    # --- what goes out ---
+    # --- responses ---
 
     def _answer(self, scope: Scope, send: Send) -> Send:
         cache = b"no-cache" if is_page(scope["path"]) else b"no-store"
@@ -167,7 +171,9 @@ class Door:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 self._answered[status] = self._answered.get(status, 0) + 1
-                closing = [(b"connection", b"close")] if status in (408, 413) else []  # the rest of a body may come
+                closing = (
+                    [(b"connection", b"close")] if status in (408, 413) else []
+                )  # the rest of the body may still come
                 own = [*HEADERS, (b"cache-control", cache), *secure, *closing]
                 message["headers"] = [*message.get("headers", []), *own]
             await send(message)
@@ -184,23 +190,23 @@ def is_public(path: str) -> bool:
 
 
 def _headers(scope: Scope) -> dict[bytes, bytes]:
-    """A header that comes twice could be read differently by others: only those that are meant to repeat may."""
+    """A duplicate header could be read differently by others: only headers meant to repeat may do so."""
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         if name in headers and name in (b"host", b"origin", b"authorization", b"content-type", b"content-length"):
-            raise Problem("bad-request", f"the header {name.decode('latin-1')} comes twice")
+            raise Problem("bad-request", f"the header {name.decode('latin-1')} must not be repeated")
         headers[name] = value
     return headers
 
 
 async def _check_caller(scope: Scope) -> None:
-    """The agent must not answer its own questions. What only reads is as open to its commands as `assent sessions`."""
+    """The agent must not answer its own questions. Its commands may only read, as with `assent sessions`."""
     if scope["method"] not in READING and (why := await scope[CALLER].why_refused()):
         raise Problem("forbidden", why)
 
 
 def _follows_link(scope: Scope, headers: dict[bytes, bytes]) -> bool:
-    """A person may follow a link to the page from anywhere; that shows them the page and tells others nothing."""
+    """A person may follow a link to the page from anywhere: it shows them the page and reveals nothing to others."""
     navigates = (headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")) == (b"navigate", b"document")
     return navigates and scope["method"] == "GET" and scope["path"] == "/"
 
@@ -208,7 +214,7 @@ def _follows_link(scope: Scope, headers: dict[bytes, bytes]) -> bool:
 def _check_query(scope: Scope) -> None:
     names = {pair.partition(b"=")[0].lower() for pair in scope["query_string"].split(b"&")}
     if names & set(SECRET_NAMES):
-        raise Problem("bad-request", "secrets do not belong into an address: it ends up in logs; use the header")
+        raise Problem("bad-request", "do not put secrets in the URL, which ends up in logs; use the header")
 
 
 def _check_body(scope: Scope, headers: dict[bytes, bytes], limit: int) -> None:
@@ -219,7 +225,7 @@ def _check_body(scope: Scope, headers: dict[bytes, bytes], limit: int) -> None:
         raise Problem("too-large", f"the body is too large: at most {limit:,} bytes")
     has_body = int(length) > 0 or b"transfer-encoding" in headers
     if has_body and scope["method"] in ("GET", "HEAD"):
-        raise Problem("bad-request", "a request that only reads has no body")
+        raise Problem("bad-request", "this request must not have a body")
     kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
     if scope["method"] not in ("GET", "HEAD") and (has_body or kind) and kind != b"application/json":
         raise Problem("not-json", "send JSON: Content-Type: application/json")

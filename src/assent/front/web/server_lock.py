@@ -1,4 +1,4 @@
-"""One server for a data folder: a second one would take the place of the first in `serve.json`, and its tokens."""
+"""One server per data folder: a second one would overwrite the first one's `serve.json` and its tokens."""
 
 import os
 from collections.abc import Generator
@@ -16,7 +16,7 @@ LOCK = "serve.lock"
 
 
 class AlreadyServed(ValueError):
-    """A server is at work on this folder; the message says where."""
+    """A server already uses this data folder; the message says where."""
 
 
 @contextmanager
@@ -42,8 +42,8 @@ def _where(data: Path) -> str:
     try:
         found = msgspec.json.decode(read_regular(data / DISCOVERY), type=Discovery)
     except (OSError, msgspec.MsgspecError):
-        return "a server of yours is running already; stop it first"
+        return "you already have a server running; stop it first"
     return (
-        f"a server of yours is running already at {found.url} (process {found.pid}): press Enter there for an address "
+        f"you already have a server running at {found.url} (process {found.pid}): press Enter there for an address "
         "to open, or stop it first"
     )

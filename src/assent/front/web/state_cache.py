@@ -1,4 +1,4 @@
-"""The folds of sessions that do not run here, kept for a while and brought up to date from the log."""
+"""The folds of sessions that do not run here, cached for a while and updated from the log."""
 
 import asyncio
 from collections import OrderedDict
@@ -19,7 +19,7 @@ class StateCache:
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, session: str) -> SessionState:
-        """Only to look at; it may go on changing while the session runs."""
+        """Read-only; it may keep changing while the session runs."""
         running = self._engine.state(session)
         if running is not None:
             return running

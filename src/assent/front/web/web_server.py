@@ -1,4 +1,4 @@
-"""`assent serve`: checks where it is to listen, starts the server, says where it is, and stops it in order."""
+"""`assent serve`: checks where to listen, starts the server, announces its address, and stops it in order."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ from assent.front.web.server_lock import alone
 from assent.http.loopback import is_loopback
 
 GRACE = 5
-"""Seconds for requests under way when the server stops; streams are told goodbye and end by themselves."""
+"""Seconds for requests in progress when the server stops; streams are ended first."""
 
 
 EVERYWHERE = ("0.0.0.0", "::")
@@ -43,48 +43,48 @@ _NAME = re.compile(r"[A-Za-z0-9._:-]+")
 
 
 class BadPlace(ValueError):
-    """It cannot listen there; the message says what to do instead."""
+    """The server cannot listen there; the message says what to do instead."""
 
 
 class Where(Struct, frozen=True, kw_only=True):
-    """Where to listen, as the command line says it."""
+    """Where to listen, as given on the command line."""
 
     host: str = "127.0.0.1"
     port: int = 8420
     tls_cert: str | None = None
     tls_key: str | None = None
     behind_proxy: str | None = None
-    """The address that clients see, when a proxy in front of us does TLS."""
+    """The URL that clients use, if a proxy in front of us handles TLS."""
     names: tuple[str, ...] = ()
-    """Names and addresses by which clients reach us, besides those that we know ourselves."""
+    """Names and addresses that clients use, besides those that we know ourselves."""
 
 
 def check_place(where: Where) -> None:
-    """Beyond this machine only with TLS: a token that travels in the clear is everybody's."""
+    """Beyond this machine, TLS is required: anybody could read an unencrypted token."""
     if not 0 <= where.port <= _LAST_PORT:
-        raise BadPlace(f"--port takes a number from 0 to {_LAST_PORT}, not {where.port}")
+        raise BadPlace(f"--port must be a number from 0 to {_LAST_PORT}, not {where.port}")
     if bad := [name for name in where.names if not _NAME.fullmatch(name)]:
-        raise BadPlace(f"--name takes a bare name or address, as in laptop.local or 192.168.1.5, not {bad[0]!r}")
+        raise BadPlace(f"--name must be a plain name or address, such as laptop.local or 192.168.1.5, not {bad[0]!r}")
     if (where.tls_cert is None) != (where.tls_key is None):
         raise BadPlace("TLS needs both --tls-cert and --tls-key")
     if where.behind_proxy is not None:
         parts = urlsplit(where.behind_proxy)
         if parts.scheme != "https" or not parts.hostname:
-            raise BadPlace("--behind-proxy takes the address that clients see, e.g. https://assent.example.org")
+            raise BadPlace("--behind-proxy must be the URL that clients use, e.g. https://assent.example.org")
     elif where.tls_cert is None and not is_loopback(where.host):
         raise BadPlace(
-            f"{where.host} can be reached from other machines: give --tls-cert and --tls-key, or --behind-proxy with "
-            "the https address of a proxy that does TLS"
+            f"{where.host} can be reached from other machines: use --tls-cert and --tls-key, or --behind-proxy with "
+            "the https URL of a proxy that handles TLS"
         )
 
 
 def check_certificate(where: Where) -> None:
-    """Now, with words for it; later it would be an exception of somebody else's."""
+    """Checks it now, with a clear message; later, a library would raise its own exception."""
     if where.tls_cert is None:
         return
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(where.tls_cert, where.tls_key, password=lambda: "")  # nobody is there to type one
+        context.load_cert_chain(where.tls_cert, where.tls_key, password=lambda: "")  # nobody can type one
     except OSError as error:
         why = error.strerror or str(error)
         raise BadPlace(f"{where.tls_cert} and {where.tls_key} cannot be used for TLS: {why}") from error
@@ -103,7 +103,7 @@ def place_for(where: Where, port: int) -> Place:
 
 
 def address_of(where: Where, port: int) -> str:
-    """The address for people and programs."""
+    """The URL for people and programs."""
     if where.behind_proxy is not None:
         return where.behind_proxy.rstrip("/")
     own = socket.gethostname() if where.host in EVERYWHERE else where.host
@@ -137,13 +137,13 @@ class Server:
         self.app_state = AppState(log, setup, self.tokens)
         self.address = ""
         self.port = 0
-        """Where it listens, which is not where it is reached when there is a proxy."""
+        """Where it listens; behind a proxy, clients use another URL."""
         self.token = ""
         self._uvicorn: uvicorn.Server | None = None
 
     async def run(self, ready: Callable[["Server"], None]) -> None:
         _raise_file_limit()
-        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can make it warn, as often as they like
+        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can trigger its warnings, as often as they like
         mask_log()
         listener = _listen(self._where)
         self.port = listener.getsockname()[1]
@@ -169,7 +169,7 @@ class Server:
             self._uvicorn.should_exit = True
 
     async def _stop(self) -> None:
-        """The streams and requests have ended; now what runs."""
+        """The streams and requests have ended; now stops what is running."""
         await self.app_state.stop()
         self.tokens.revoke(lambda record: record.kind == "local")
         with suppress(OSError):
@@ -180,7 +180,7 @@ class Server:
         return f"{self.address}/#code={self.app_state.codes.issue()}"
 
     def _announce(self) -> None:
-        """For the user's other programs: where, and a token of this start."""
+        """Tells the user's other programs the URL and this start's token."""
         self.tokens.revoke(lambda record: record.kind == "local")
         self.token = self.tokens.issue(self.app_state.setup.user, "operator", kind="local")
         found = Discovery(self.address, self.token, os.getpid())
@@ -188,7 +188,7 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Signals are ours. Streams never end by themselves, so they are told to before it waits for them."""
+    """We handle signals ourselves. Streams never end on their own, so they are ended before it waits for them."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None], end_streams: Callable[[], None]) -> None:
         super().__init__(config)
@@ -241,7 +241,7 @@ def _config(door: object, where: Where) -> uvicorn.Config:
 
 
 def _raise_file_limit() -> None:
-    """A stream is a file; the soft limit is often lower than what is allowed."""
+    """Each stream needs a file descriptor; the soft limit is often lower than allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(hard, 65_536) if hard != resource.RLIM_INFINITY else 65_536
     if soft < wanted:
@@ -265,7 +265,7 @@ async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server
         interrupts += 1
         if interrupts > 1:
             os._exit(130)
-        sys.stderr.write("Stopping; what waits for an answer goes on waiting. Ctrl-C again leaves at once.\n")
+        sys.stderr.write("Stopping; calls that wait for an answer keep waiting. Press Ctrl-C again to exit at once.\n")
         server.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,12 +1,17 @@
-"""The Gemini adapter: how its requests are addressed, and its search of the web."""
+"""The Gemini adapter: how its requests are addressed, which models it has, and its search of the web."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from assent.models.gemini.gemini_failures import failure
+from msgspec import Struct
+
+from assent.http.head import Headers
+from assent.models.gemini.gemini_failures import ADVICE, failure
 from assent.models.gemini.gemini_reply import GeminiReply
 from assent.models.gemini.gemini_request import encode_request
+from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
+from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
 from assent.models.proxy import Proxy
 from assent.models.sse import SseDecoder
@@ -15,24 +20,56 @@ from assent.models.streaming_client import HttpClient, Timeouts
 from assent.parts import SearchAnswer
 
 BASE_URL = "https://generativelanguage.googleapis.com"
+VERTEX_URL = "https://aiplatform.googleapis.com"
+KEY_VARIABLE = "GEMINI_API_KEY"
 
 
 class GeminiFormat:
-    def __init__(self, model: str) -> None:
+    def __init__(
+        self, model: str, folder: str = "/v1beta/models", provider: str = "gemini", advice: str = ADVICE
+    ) -> None:
+        """`folder` is where the models are; `advice` says what to do about a key that is refused."""
         self._model = model
-        self.path = f"/v1beta/models/{quote(model, safe='')}:streamGenerateContent?alt=sse"
+        self._provider = provider
+        self._advice = advice
+        self.path = f"{folder}/{quote(model, safe='')}:streamGenerateContent?alt=sse"
 
     def encode(self, request: Request) -> bytes:
-        return encode_request(request, self._model)
+        return encode_request(request, self._model, self._provider)
 
-    def reader(self) -> GeminiReply:
-        return GeminiReply(self._model)
+    def reader(self, request: Request) -> GeminiReply:
+        return self.new_reply()
+
+    def new_reply(self) -> GeminiReply:
+        return GeminiReply(self._model, self._advice)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
-        return failure(status, headers, body, self._model)
+        return failure(status, headers, body, self._model, self._advice)
 
 
-class GeminiModel(StreamedModel):
+class SearchingModel(StreamedModel):
+    """A Gemini model, however it is reached."""
+
+    def __init__(self, name: str, http: HttpClient, wire: GeminiFormat, headers: Headers, key: str) -> None:
+        super().__init__(name, http, wire, headers, key)
+        self._format = wire
+
+    async def search(self, query: str) -> SearchAnswer:
+        """Google's search, with an answer that this model writes from what was found."""
+        from assent.models.gemini.gemini_search import SearchReader, encode_search
+
+        reply, events, found = self._format.new_reply(), SseDecoder(), SearchReader()
+        async with await self.post(self._format.path, encode_search(query)) as response:
+            while (block := await response.read()) is not None:
+                for event in events.feed(block):
+                    found.take(reply.chunks(event.data), event.data)
+        reply.end(cut=events.unfinished)
+        return found.answer()
+
+
+class GeminiModel(SearchingModel):
+    """One that is reached with a key, at Google AI."""
+
     def __init__(
         self,
         name: str,
@@ -40,21 +77,43 @@ class GeminiModel(StreamedModel):
         base_url: str = BASE_URL,
         proxy: Proxy | None = None,
         timeouts: Timeouts | None = None,
+        provider: str = "gemini",
     ) -> None:
-        check_key(key, "GEMINI_API_KEY")
+        check_key(key, KEY_VARIABLE)
         model = name.removeprefix("models/")
-        self._format = GeminiFormat(model)
         http = HttpClient(base_url, proxy, timeouts)
-        super().__init__(full_name("gemini", model), http, self._format, (("x-goog-api-key", key),), key)
+        wire = GeminiFormat(model, provider=provider)
+        super().__init__(full_name(provider, model), http, wire, _key_header(key), key)
 
-    async def search(self, query: str) -> SearchAnswer:
-        """Google's search, with an answer that this model writes from what was found."""
-        from assent.models.gemini.gemini_search import SearchReader, encode_search
 
-        reply, events, found = self._format.reader(), SseDecoder(), SearchReader()
-        async with await self.post(self._format.path, encode_search(query)) as response:
-            while (block := await response.read()) is not None:
-                for event in events.feed(block):
-                    found.take(reply.chunks(event.data), event.data)
-        reply.end(cut=events.unfinished)
-        return found.answer()
+class _Found(Struct, rename="camel"):
+    name: str
+    input_token_limit: int | None = None
+    output_token_limit: int | None = None
+    supported_generation_methods: list[str] = []
+
+
+class _List(Struct):
+    models: list[_Found] = []
+
+
+async def list_models(access: Access) -> Sequence[FoundModel]:
+    check_key(access.key, KEY_VARIABLE)
+    http = HttpClient(access.base_url, access.proxy, access.timeouts)
+
+    def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        return failure(status, headers, body, "the provider", ADVICE)
+
+    path = "/v1beta/models?pageSize=1000"
+    found = await fetch_list(http, path, _key_header(access.key), _List, refused, access.key)
+    return [
+        FoundModel(
+            name=model.name.removeprefix("models/"), window=model.input_token_limit, output=model.output_token_limit
+        )
+        for model in found.models
+        if "generateContent" in model.supported_generation_methods
+    ]
+
+
+def _key_header(key: str) -> Headers:
+    return (("x-goog-api-key", key),)

@@ -1,7 +1,14 @@
-"""Gemini as a provider: its address, its key, its models and what they cost."""
+"""Gemini as a provider, reached with a key or through Vertex AI: addresses, keys, its models and what they cost."""
 
 from assent.config import Price
-from assent.models.gemini.gemini_model import BASE_URL, GeminiModel
+from assent.models.gemini.gemini_model import (
+    BASE_URL,
+    KEY_VARIABLE,
+    VERTEX_URL,
+    GeminiModel,
+    SearchingModel,
+    list_models,
+)
 from assent.models.provider import Access, KnownModel, Provider
 
 LONG_INPUT = 200_000
@@ -9,7 +16,13 @@ LONG_INPUT = 200_000
 
 
 def _connect(model: str, access: Access) -> GeminiModel:
-    return GeminiModel(model, access.key, access.base_url, access.proxy, access.timeouts)
+    return GeminiModel(model, access.key, access.base_url, access.proxy, access.timeouts, access.provider)
+
+
+def _connect_vertex(model: str, access: Access) -> SearchingModel:
+    from assent.models.gemini.vertex_model import VertexModel
+
+    return VertexModel(model, access)
 
 
 def _known(name: str, price: Price, long_price: Price | None = None) -> KnownModel:
@@ -22,9 +35,10 @@ GEMINI = Provider(
     name="gemini",
     title="Google Gemini",
     connect=_connect,
+    list_models=list_models,
     base_url=BASE_URL,
     base_url_variable="GOOGLE_GEMINI_BASE_URL",
-    key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    key_variables=(KEY_VARIABLE, "GOOGLE_API_KEY"),
     key_page="https://aistudio.google.com/apikey",
     default_model="gemini-2.5-pro",
     default_window=1_048_576,
@@ -41,4 +55,19 @@ GEMINI = Provider(
     ),
 )
 
-PROVIDERS = {"gemini": GEMINI}
+VERTEX = Provider(
+    name="vertex",
+    title="Google Vertex AI",
+    connect=_connect_vertex,
+    base_url=VERTEX_URL,
+    base_url_variable="GOOGLE_VERTEX_BASE_URL",
+    key_variables=("GOOGLE_OAUTH_ACCESS_TOKEN",),
+    key_page="https://cloud.google.com/docs/authentication/rest",
+    default_model=GEMINI.default_model,
+    default_window=GEMINI.default_window,
+    prices_as_of=GEMINI.prices_as_of,
+    prices_source=GEMINI.prices_source,
+    models=GEMINI.models,
+)
+
+PROVIDERS = {"gemini": GEMINI, "vertex": VERTEX}

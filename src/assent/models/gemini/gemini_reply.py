@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.bold_subject import split_subject
-from assent.models.gemini.gemini_failures import failure_in_stream
+from assent.models.gemini.gemini_failures import ADVICE, failure_in_stream
 from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.parts import FinishReason, JsonObject, Usage
 
@@ -46,6 +46,7 @@ class _Feedback(Struct, rename="camel"):
 
 class _Usage(Struct, rename="camel"):
     prompt_token_count: int = 0
+    tool_use_prompt_token_count: int = 0
     candidates_token_count: int = 0
     thoughts_token_count: int = 0
     cached_content_token_count: int = 0
@@ -72,8 +73,10 @@ MALFORMED = frozenset({
 class GeminiReply:
     """Reads one reply. `chunks` for each event, then `end` once the stream has ended."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, advice: str = ADVICE) -> None:
+        """`advice` says what to do about a key that is refused."""
         self._model = model
+        self._advice = advice
         self._finish: str | None = None
         self._message = ""
         self._usage = Usage()
@@ -89,7 +92,7 @@ class GeminiReply:
         except RecursionError:
             raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
         if event.error is not None:
-            raise failure_in_stream(data, self._model)
+            raise failure_in_stream(data, self._model, self._advice)
         self._note(event)
         return self._content(event.candidates[0]) if event.candidates else []
 
@@ -110,7 +113,7 @@ class GeminiReply:
     def _note(self, event: _Event) -> None:
         if (usage := event.usage_metadata) is not None:
             self._usage = Usage(
-                input=usage.prompt_token_count,
+                input=usage.prompt_token_count + usage.tool_use_prompt_token_count,
                 output=usage.candidates_token_count,
                 thoughts=usage.thoughts_token_count,
                 cached=usage.cached_content_token_count,

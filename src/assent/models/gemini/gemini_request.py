@@ -2,35 +2,47 @@
 
 from typing import Any
 
-import msgspec
-
 from assent.models.bold_subject import join_subject
 from assent.models.foreign_messages import own_or_unsigned
+from assent.models.gemini.gemini_schemas import gemini_parameters
+from assent.models.gemini.gemini_thinking import FIRST_WITH_LEVELS, thinking_config, version_of
 from assent.models.model_protocol import Request
+from assent.models.wire_json import encode_json
 from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
 
 NO_SIGNATURE = "skip_thought_signature_validator"
 """What Gemini 3 takes in place of the signature of a call that it did not make: another model's, before a switch."""
 
 
-def encode_request(request: Request, model: str) -> bytes:
-    body: JsonObject = {"contents": _contents(request.messages, model)}
+def encode_request(request: Request, model: str, provider: str = "gemini") -> bytes:
+    """`provider` is the one that signatures may go back to."""
+    body: JsonObject = {"contents": _contents(own_or_unsigned(request.messages, provider), model)}
     if request.system:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
     if request.tools:
         body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
-    body["generationConfig"] = {"thinkingConfig": {"includeThoughts": True}}
-    return msgspec.json.encode(body)
+    if settings := _settings(request, model):
+        body["generationConfig"] = settings
+    return encode_json(body)
+
+
+def _settings(request: Request, model: str) -> JsonObject:
+    settings: JsonObject = {}
+    if (thinking := thinking_config(model, request.effort)) is not None:
+        settings["thinkingConfig"] = thinking
+    if request.max_tokens is not None:
+        settings["maxOutputTokens"] = request.max_tokens
+    return settings
 
 
 def _declaration(tool: Declaration) -> JsonObject:
-    return {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema}
+    return {"name": tool.name, "description": tool.description, "parametersJsonSchema": gemini_parameters(tool.schema)}
 
 
 def _contents(messages: tuple[Message, ...], model: str) -> list[JsonObject]:
     """Gemini refuses a content without parts, so a message that leaves none is left out."""
     contents: list[JsonObject] = []
-    for message in own_or_unsigned(messages, "gemini"):
+    for message in messages:
         parts = [wire for part in message.parts for wire in _parts(part)]
         if isinstance(message, ModelMessage) and _wants_signatures(model):
             _sign_first_call(parts)
@@ -70,8 +82,8 @@ def _signed(part: JsonObject, signature: str | None) -> JsonObject:
 
 def _wants_signatures(model: str) -> bool:
     """From version 3 on."""
-    version = model.removeprefix("gemini-").partition("-")[0].partition(".")[0]
-    return version.isdigit() and int(version) >= 3
+    version = version_of(model)
+    return version is not None and version >= FIRST_WITH_LEVELS
 
 
 def _sign_first_call(parts: list[dict[str, Any]]) -> None:

@@ -51,6 +51,10 @@ class EditInvocation(Invocation):
     def edited(self, current: TextFile | None) -> TextFile:
         """The new content of the file, given the current one. Raises ToolFailed."""
 
+    def report_notes(self) -> str:
+        """What the model should know about how the change was made."""
+        return ""
+
     @abstractmethod
     def args_for(self, content: str) -> JsonObject: ...
 
@@ -156,6 +160,7 @@ class EditInvocation(Invocation):
         if plan.before is None:
             return f"Created {name} ({plan.diff.added} lines)."
         head = f"Changed {name}: {plan.diff.added} line(s) added, {plan.diff.removed} removed."
+        head = "\n".join(filter(None, (head, self.report_notes())))
         return f"{head}\n{changed_lines(plan.new, plan.diff.changes)}" if plan.diff.changes else head
 
 

@@ -6,7 +6,7 @@ def subtotal(items):
 
 
 def discount(amount):
-    """Ten percent off from 100.00 on."""
+    """Ten percent off orders of 100.00 or more."""
     return amount // 10 if amount > 10_000 else 0
 
 

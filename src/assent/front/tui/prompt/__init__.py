@@ -1,5 +1,5 @@
-"""The input of the terminal UI: typing, history, paste, shell mode, completion. Stand-alone widgets.
+"""The input of the terminal UI: typing, history, paste, shell mode, completion. Standalone widgets.
 
-They send messages and know nothing of sessions, commands or the app around them; what can be completed comes through
-the port `Completions`, what was asked before through `PromptInput.remember`.
+They send messages and know nothing about sessions, commands or the app; completions come through the port
+`Completions`, earlier prompts through `PromptInput.remember`.
 """

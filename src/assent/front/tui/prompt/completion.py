@@ -1,7 +1,7 @@
-"""What is being typed, as far as it can be completed, and what to offer for it. Pure functions.
+"""Finds the word being typed, if it can be completed, and what to offer for it. Pure functions.
 
-Three kinds: the name of a slash command at the very start, its argument, and a file after `@` anywhere, written as
-`assent.files.mention_finder` reads it.
+Three kinds: the name of a slash command at the very start, its argument, and a file after `@` anywhere, in the syntax
+that `assent.files.mention_finder` reads.
 """
 
 import re
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assent.app.mention_syntax import AT, BARE, QUOTED, unescaped
 
-MOST_SHOWN = 8
+MAX_SHOWN = 8
 _LONG_WORD = 5
 _NEAR = 200
 Kind = Literal["command", "argument", "file"]
@@ -32,22 +32,22 @@ class Candidate(Struct, frozen=True):
 
 
 class Completions(Protocol):
-    """What can be completed, as the app knows it."""
+    """What the app can complete."""
 
     def commands(self) -> Sequence[Candidate]:
-        """Without the slash, as far as they are known."""
+        """The known commands, without the slash."""
         ...
 
     async def learn_commands(self) -> bool:
-        """Asks whoever else knows some. Has anything changed?"""
+        """Asks the host for more; returns whether anything has changed."""
         ...
 
     def arguments(self, command: str, typed: str) -> "Sequence[Candidate] | Awaitable[Sequence[Candidate]]":
-        """Whole arguments that could be meant; those that do not fit what is typed are left out later."""
+        """Possible whole arguments; those that do not match what is typed are left out later."""
         ...
 
     async def files(self) -> Sequence[str]:
-        """Relative paths, folders with a slash at their end."""
+        """Relative paths; folders end with a slash."""
         ...
 
 
@@ -58,13 +58,13 @@ class Word(Struct, frozen=True):
     start: int
     end: int
     typed: str
-    """What to look for: up to the cursor, without `/`, `@`, quotes and backslashes."""
+    """The text to match: up to the cursor, without `/`, `@`, quotes and backslashes."""
     command: str = ""
-    """Whose argument it is."""
+    """The command, if this is an argument."""
 
 
 def word_at(text: str, cursor: int) -> Word | None:
-    """What is being typed at the cursor (an index into the text), if it can be completed."""
+    """The word at the cursor (an index into the text), if it can be completed."""
     before = text[:cursor]
     if file := _file_at(text, before):
         return file
@@ -87,20 +87,20 @@ def _file_at(text: str, before: str) -> Word | None:
 
 
 def replacement(word: Word, name: str) -> str:
-    """What stands in place of the word when this was chosen; ready for going on."""
+    """The text that replaces the word if this is chosen; ready for more typing."""
     match word.kind:
         case "command":
             return f"/{name} "
         case "argument":
             return name
         case "file" if name.endswith("/"):
-            return mention(name).removesuffix('"')  # open, so that the next letters go on into the folder
+            return mention(name).removesuffix('"')  # left open, so that typing continues in the folder
         case "file":
             return mention(name) + " "
 
 
 def mention(path: str) -> str:
-    """A path as it is written into a prompt."""
+    """A path as it is written in a prompt."""
     if _PLAIN_PATH.fullmatch(path):
         return f"@{path}"
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
@@ -108,20 +108,20 @@ def mention(path: str) -> str:
 
 
 def ranked(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The very same first, then those that begin like this, contain it, or are like it; else in the order given."""
+    """Exact matches first, then prefixes, substrings and similar names; otherwise in the given order."""
     wanted = typed.casefold()
     names = [candidate.name.casefold() for candidate in candidates]
     same = [n for n, name in enumerate(names) if name == wanted]
     first = [n for n, name in enumerate(names) if name.startswith(wanted)]
     then = [n for n, name in enumerate(names) if wanted in name]
     best = dict.fromkeys([*same, *first, *then])
-    if len(best) < MOST_SHOWN:
-        best |= dict.fromkeys(like(wanted, names, MOST_SHOWN))
-    return [candidates[n] for n in best][:MOST_SHOWN]
+    if len(best) < MAX_SHOWN:
+        best |= dict.fromkeys(like(wanted, names, MAX_SHOWN))
+    return [candidates[n] for n in best][:MAX_SHOWN]
 
 
 def like(wanted: str, names: Sequence[str], most: int) -> list[int]:
-    """Which of these have all the letters in this order (one may be missing from a longer word), the nearest first."""
+    """The names that have all the letters in this order (a longer word may lack one), the closest first."""
     if not wanted:
         return []
     from rapidfuzz import fuzz, process

@@ -1,18 +1,18 @@
-"""Pasted text: made harmless, and when it is long, kept aside with a placeholder in the input. Pure.
+"""Pasted text: made harmless and, if it is long, replaced by a placeholder in the input. Pure.
 
-What is pasted comes from anywhere. Line ends become newlines; terminal sequences and control characters vanish, and so
-do characters that turn text around or carry hidden letters: what is sent is what was seen.
+Pasted text may come from anywhere. Line ends become newlines; terminal sequences and control characters are removed,
+and so are characters that reverse text or hide letters: what is sent is what was seen.
 """
 
 import re
 
 from assent.screen.chars import CONTROLS, DIRECTION, HIGH_TAGS
 
-MOST_LINES = 8
-MOST_CHARACTERS = 1_000
+MAX_LINES = 8
+MAX_CHARACTERS = 1_000
 
 STAND_IN = "\x1a"
-"""What stands for an escape character in pasted text, on its way through a terminal driver that would obey it."""
+"""Replaces an escape character in pasted text, on its way through a terminal driver that would obey it."""
 
 _SEQUENCE = (
     rf"[\x1b{STAND_IN}](?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b{STAND_IN}\n]*(?:\x07|[\x1b{STAND_IN}]\\)?|[()][0-9A-Za-z])"
@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\[Pasted text #(\d+): [\d,]+ (?:lines|characters)\]"
 
 
 def clean(text: str) -> str:
-    """Text as it may stand in the input: newlines, tabs and what prints."""
+    """Text as it may appear in the input: newlines, tabs and printable characters."""
     return _DROPPED.sub("", _LINE_END.sub("\n", text))
 
 
@@ -35,9 +35,9 @@ class Pastes:
         """By placeholder."""
 
     def shown(self, text: str) -> str:
-        """The text itself when it is short, else a placeholder for it."""
+        """The text itself if it is short, otherwise a placeholder."""
         lines = text.count("\n") + (not text.endswith("\n"))
-        if lines <= MOST_LINES and len(text) <= MOST_CHARACTERS:
+        if lines <= MAX_LINES and len(text) <= MAX_CHARACTERS:
             return text
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         placeholder = f"[Pasted text #{len(self._texts) + 1}: {size}]"
@@ -45,11 +45,11 @@ class Pastes:
         return placeholder
 
     def expand(self, text: str) -> str:
-        """Every placeholder once: what looks like one inside a paste stays as it is."""
+        """Replaces each placeholder once: what looks like one inside a paste stays as it is."""
         return _PLACEHOLDER.sub(lambda found: self._texts.get(found.group(), found.group()), text)
 
     def ending(self, text: str) -> str:
-        """The placeholder that the text ends with; empty when there is none."""
+        """The placeholder that the text ends with; empty if there is none."""
         return next((placeholder for placeholder in self._texts if text.endswith(placeholder)), "")
 
     def forget(self) -> None:

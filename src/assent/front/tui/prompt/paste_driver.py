@@ -1,10 +1,10 @@
-"""The way from the terminal to the app, with a guard: what is pasted stays a paste, whatever is in it.
+"""A terminal driver with a guard: pasted text stays a paste, whatever it contains.
 
-Textual takes an escape character inside a paste for the beginning of a key, and what follows for keys: a colour code
-in pasted text becomes typing, its line ends become Enter, and a question on the screen might be answered by it. Here
-an escape character inside a paste is replaced before anybody can obey it; `paste.clean` removes it with its sequence.
-Bytes that are no UTF-8 are replaced instead of ending the app. Alt-Enter and Shift-Enter of older terminals are
-spelled the way Textual knows.
+Textual takes an escape character inside a paste for the start of a key, and what follows for keys: a colour code in
+pasted text becomes typing, its line ends become Enter, and that might answer a question on the screen. Here, an escape
+character inside a paste is replaced before anything can obey it; `paste.clean` removes it with its sequence. Bytes that
+are not UTF-8 are replaced instead of crashing the app. Alt-Enter and Shift-Enter of older terminals are translated to
+the form that Textual knows.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ _READ = 4096
 
 
 class PasteGuard:
-    """Reads what the terminal sends, in pieces of any size, and makes pastes harmless."""
+    """Takes what the terminal sends, in pieces of any size, and makes pastes harmless."""
 
     def __init__(self) -> None:
         self._pasting = False
         self._before = ""
-        """The last characters outside of a paste: its beginning may have come in two pieces."""
+        """The last characters outside a paste: its start marker may come in two pieces."""
         self._held = ""
-        """The last characters of a paste that may be the beginning of its end."""
+        """The last characters of a paste, which may be the first part of its end marker."""
 
     def feed(self, data: str) -> str:
         passed: list[str] = []
@@ -44,7 +44,7 @@ class PasteGuard:
         return "".join(passed)
 
     def _keys(self, data: str) -> tuple[str, str]:
-        """What comes up to and with the beginning of a paste, and the rest."""
+        """Everything up to and including the start of a paste, and the rest."""
         at = (self._before + data).find(_BEGIN)
         end = at + len(_BEGIN) - len(self._before) if at >= 0 else len(data)
         self._pasting = at >= 0
@@ -52,11 +52,11 @@ class PasteGuard:
         return _MODIFIED_ENTER.sub(_spelled, data[:end]), data[end:]
 
     def _paste(self, data: str) -> tuple[str, str]:
-        """What is pasted, with its end if that is there, and the rest."""
+        """The pasted text, with its end marker if it has arrived, and the rest."""
         pasted, end, rest = data.partition(_END)
         self._pasting = not end
         if not end:
-            self._held = _beginning_of_end(pasted)
+            self._held = _partial_end(pasted)
             pasted = pasted.removesuffix(self._held)
         return pasted.replace("\x1b", STAND_IN) + end, rest
 
@@ -65,7 +65,7 @@ def _spelled(found: "re.Match[str]") -> str:
     return f"\x1b[13;{found[1] or 3}u"
 
 
-def _beginning_of_end(text: str) -> str:
+def _partial_end(text: str) -> str:
     lengths = range(len(_END) - 1, 0, -1)
     return next((_END[:length] for length in lengths if text.endswith(_END[:length])), "")
 
@@ -76,7 +76,7 @@ class GuardedParser(XTermParser):
         self._guard = PasteGuard()
 
     def feed(self, data: str) -> Iterable[Message]:
-        """An empty text would mean the end."""
+        """Textual takes an empty text for the end of input."""
         passed = self._guard.feed(data)
         return super().feed(passed) if passed or not data else ()
 
@@ -84,8 +84,8 @@ class GuardedParser(XTermParser):
 class GuardedDriver(LinuxDriver):
     """For `App(driver_class=GuardedDriver)`.
 
-    While the terminal is lent to another program, the app goes on and what it draws goes nowhere: Textual would put it
-    into a queue that nobody reads, and wait for ever once that is full. When the terminal comes back, all is drawn.
+    While another program has the terminal, the app keeps running and its output is discarded: Textual would put it into
+    a queue that nobody reads, and block forever once that is full. When the terminal is back, everything is redrawn.
     """
 
     def write(self, data: str) -> None:
@@ -98,11 +98,11 @@ class GuardedDriver(LinuxDriver):
         asyncio.get_running_loop().call_soon_threadsafe(self._draw_all)
 
     def _draw_all(self) -> None:
-        """The size is what it was, so Textual sees no reason to draw more than what changes."""
+        """The size has not changed, so Textual alone would only draw changes."""
         self._app.screen.refresh()
 
     def _sigcont_application(self, *_: object) -> None:
-        """Textual would begin a second time when it was stopped by a signal that nobody can handle."""
+        """Textual would start a second time after a stop signal that cannot be handled."""
         if self._writer_thread is not None and self._writer_thread.is_alive():
             self._draw_all()
         else:
@@ -117,7 +117,7 @@ class GuardedDriver(LinuxDriver):
                 if selector.select(0.1):
                     data = os.read(self.fileno, _READ)
                     if not data:
-                        return  # nobody can type any more
+                        return  # the terminal is gone
                     self._pass_on(parser.feed(text) if (text := decode(data)) else ())
                 self._pass_on(parser.tick())
 

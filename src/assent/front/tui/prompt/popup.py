@@ -1,4 +1,4 @@
-"""The list of completions above the input: what it offers, moving in it, and putting the choice into the text."""
+"""The list of completions above the input: what it offers, how to move in it, and inserting the choice."""
 
 import asyncio
 import time
@@ -15,11 +15,11 @@ from assent.front.tui.prompt.path_index import PathIndex
 from assent.front.tui.prompt.prompt_input import PromptInput
 
 FRESH_SECONDS = 5.0
-"""How long a list of files or commands is good for; an older one is still shown while the next is read."""
+"""How long a list of files or commands stays fresh; an older one is still shown while the next is read."""
 
 
 class CompletionList(Widget):
-    """Lies over what is above the input. It never has the focus: the input hands it keys (see `Assistant`)."""
+    """Covers what is above the input. It never has the focus: the input passes it keys (see `Assistant`)."""
 
     DEFAULT_CSS = """
     CompletionList {
@@ -40,10 +40,10 @@ class CompletionList(Widget):
         self._offered: Sequence[Candidate] = ()
         self._chosen: int | None = None
         self._dismissed: tuple[str, int] | None = None
-        """The word (its kind and place) for which the person wants no list."""
+        """The word (its kind and position) for which the person closed the list."""
         self._index = PathIndex(())
         self._files_end = 0.0
-        """When the list of files gets too old."""
+        """When the list of files expires."""
         self._reading_files = False
         self._commands_end = 0.0
         prompt.assistant = self
@@ -151,7 +151,7 @@ class CompletionList(Widget):
         try:
             paths = await self._completions.files()
             self._index = await asyncio.to_thread(PathIndex, paths)
-        finally:  # without files nothing is offered; that is no reason to ask for them at every key
+        finally:  # also after a failure, so that not every key asks again
             self._files_end = self.clock() + FRESH_SECONDS
             self._reading_files = False
         if self._word is not None and self._word.kind == "file":
@@ -168,7 +168,7 @@ class CompletionList(Widget):
         self.refresh(layout=True)
 
     def _first_choice(self, before: str | None) -> int | None:
-        """What was chosen stays so if it is still there. Where nothing was typed yet, nothing is: Enter sends."""
+        """The previous choice, if it is still there. Before anything is typed, nothing is chosen: Enter sends."""
         if not self._offered or self._word is None:
             return None
         if self._is_word_begun(self._word):
@@ -189,7 +189,7 @@ class CompletionList(Widget):
         self.refresh()
 
     def _is_typed(self, index: int) -> bool:
-        """Is this what the text says already?"""
+        """Whether the text already says this."""
         word = self._word
         return word is not None and self._replacement(word, index).rstrip() == self._prompt.text[word.start : word.end]
 

@@ -1,4 +1,4 @@
-"""The input with all that belongs to it: a mark before it, completions and the line of a search above it."""
+"""The input with everything around it: a mark before it, completions and a search line above it."""
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -10,7 +10,7 @@ from assent.front.tui.prompt.popup import CompletionList
 from assent.front.tui.prompt.prompt_input import PromptInput
 
 PROMPT_MARK, SHELL_MARK = ">", "!"
-SHELL_PLACEHOLDER = "A command to run yourself; Esc goes back to the model"
+SHELL_PLACEHOLDER = "A command to run yourself; press Esc to return to the model"
 
 
 class PromptBox(Vertical):

@@ -1,7 +1,7 @@
-"""The text that is being typed: Enter sends it, the arrows lead through what was sent before, `!` is for the shell.
+"""The text being typed: Enter sends it, the arrows recall earlier input, `!` switches to the shell.
 
-What is typed goes out in messages; nothing here knows what becomes of it. Keys come in this order: a search through the
-history that is under way, the assistant (the list of completions), this widget, and then whatever the app binds.
+Input is posted as messages; nothing here knows what happens to it. Keys are handled in this order: an active search of
+the history, the assistant (the list of completions), this widget, and then the app's bindings.
 """
 
 from collections.abc import Iterable
@@ -23,14 +23,14 @@ _LEAVE_SEARCH = ("escape", "ctrl+c", "ctrl+g")
 
 
 class Assistant(Protocol):
-    """Whoever helps with typing. It is told at once, not by message: the next key may already be on its way."""
+    """Helps with typing. It is called directly, not by message: the next key may already be on its way."""
 
     def text_changed(self) -> None: ...
 
     def cursor_moved(self) -> None: ...
 
     def take_key(self, key: str) -> bool:
-        """True when the key was for the assistant."""
+        """True if the key was for the assistant."""
         ...
 
     def close(self) -> None: ...
@@ -55,7 +55,7 @@ class PromptInput(TextArea):
     ]
 
     shell: reactive[bool] = reactive(default=False, toggle_class="-shell")
-    """What is typed is a command for the shell."""
+    """Whether the input is a command for the shell."""
 
     class Submitted(Message):
         """A prompt, pastes expanded."""
@@ -70,7 +70,7 @@ class PromptInput(TextArea):
             super().__init__()
 
     class EditWanted(Message):
-        """The text should be edited outside; `PromptInput.load` takes the result."""
+        """The text should be edited in an editor; `PromptInput.load` takes the result."""
 
         def __init__(self, text: str) -> None:
             self.text = text
@@ -80,7 +80,7 @@ class PromptInput(TextArea):
         """The person is typing."""
 
     class Searching(Message):
-        """What is looked for in the history, and whether it is there; `query` is None when the search is over."""
+        """The search text for the history, and whether it was found; `query` is None when the search is over."""
 
         def __init__(self, query: str | None, found: bool = True) -> None:
             self.query = query
@@ -93,7 +93,7 @@ class PromptInput(TextArea):
         self.match_cursor_bracket = False
         self.assistant: Assistant | None = None
         self._recalls = {False: Recall(), True: Recall()}
-        """By shell mode: each has its own history."""
+        """By shell mode: each mode has its own history."""
         self._pastes = Pastes()
         self._search: Search | None = None
 
@@ -101,7 +101,7 @@ class PromptInput(TextArea):
 
     @property
     def is_empty(self) -> bool:
-        """Nothing is typed, and nothing is looked for."""
+        """Whether nothing is typed and no search is active."""
         return not self.text and self._search is None
 
     @property
@@ -109,7 +109,7 @@ class PromptInput(TextArea):
         return len(self.get_text_range((0, 0), self.cursor_location))
 
     def load(self, text: str) -> None:
-        """Puts a text in place of what is there, the cursor behind it."""
+        """Replaces the text, with the cursor at its end."""
         if self._search is not None:
             self._end_search("")
         self._pastes.forget()
@@ -117,18 +117,18 @@ class PromptInput(TextArea):
         self._show(clean(text))
 
     def clear(self) -> EditResult:
-        """Undo brings it back. A search is given up instead, and what was there before it stays."""
+        """Undo restores the text. During a search, ends that instead and restores the text before it."""
         if self._search is None:
             return super().clear()
         self._end_search(self._search.draft)
         return EditResult(self.document.end, "")
 
     def remember(self, entries: Iterable[str], *, shell: bool = False) -> None:
-        """Adds entries of earlier times (the oldest first) to the history, before those of now."""
+        """Adds earlier entries (oldest first) to the history, before the current ones."""
         self._recalls[shell].before(Recall(clean(entry) for entry in entries))
 
     def replace_span(self, start: int, end: int, text: str) -> None:
-        """Puts a text in place of a part, given by indexes, the cursor behind it."""
+        """Replaces a part of the text, given by indexes, with the cursor at its end."""
         self.replace(text, self._location(start), self._location(end), maintain_selection_offset=False)
 
     def _location(self, index: int) -> tuple[int, int]:
@@ -155,13 +155,13 @@ class PromptInput(TextArea):
         self._typed()
 
     def _typed(self) -> None:
-        self.scroll_cursor_visible()  # again: while it was edited the text had its old height
+        self.scroll_cursor_visible()  # again: during the edit, the text had its old height
         self.post_message(self.Typed())
         if self.assistant is not None:
             self.assistant.text_changed()
 
     def _show(self, text: str, *, at_end: bool = True) -> None:
-        """Not typed: nothing is offered for it, and undo does not lead back behind it."""
+        """Shows text that was not typed: it gets no completions, and undo does not go back beyond it."""
         self.load_text(text)
         first_line_end = (0, len(self.document.get_line(0)))
         self.move_cursor(self.document.end if at_end else first_line_end)
@@ -183,11 +183,11 @@ class PromptInput(TextArea):
         if taken or await self._run_binding(event.key):
             taken = True
             event.stop()
-        if taken or event.key.startswith("alt+"):  # Alt and a letter is a command, not that letter
+        if taken or event.key.startswith("alt+"):  # Alt with a letter is a command, not that letter
             event.prevent_default()
 
     async def _run_binding(self, key: str) -> bool:
-        """At once: the app would run it after the keys behind it, and Enter would send what Backspace took back."""
+        """Runs it immediately: the app would run it after later keys, and Enter would send what Backspace deleted."""
         bindings = self._bindings.key_to_bindings.get(key, ())
         for binding in bindings:
             if await self.app.run_action(binding.action, self):  # pyright: ignore[reportUnknownMemberType]
@@ -218,13 +218,13 @@ class PromptInput(TextArea):
         line = self.document.get_line(row)
         if column < len(line) or not line.endswith("\\"):
             self.submit()
-        elif self.shell:  # there the backslash means the same, and belongs to the command
+        elif self.shell:  # in the shell, the backslash belongs to the command
             self.insert("\n")
         else:
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
 
     def submit(self) -> None:
-        """Sends what is there, unless it is blank."""
+        """Sends the text, unless it is blank."""
         text = self._pastes.expand(self.text).lstrip("\n").rstrip()
         if not text:
             return
@@ -240,7 +240,7 @@ class PromptInput(TextArea):
         self.post_message(self.EditWanted(self._pastes.expand(self.text)))
 
     def action_delete_left(self) -> None:
-        """A placeholder goes as a whole."""
+        """Deletes a placeholder as a whole."""
         placeholder = self._pastes.ending(self.text[: self.cursor_index]) if self.selection.is_empty else ""
         if placeholder:
             self.replace_span(self.cursor_index - len(placeholder), self.cursor_index, "")
@@ -249,7 +249,7 @@ class PromptInput(TextArea):
 
     def action_delete_right(self) -> None:
         if self.is_empty:
-            raise SkipAction  # Ctrl-D with nothing to delete is the app's
+            raise SkipAction  # Ctrl-D with nothing to delete is for the app
         super().action_delete_right()
 
     def action_cursor_page_up(self) -> None:
@@ -261,7 +261,7 @@ class PromptInput(TextArea):
         super().action_cursor_page_down()
 
     def _skip_if_all_is_seen(self) -> None:
-        """With nothing to scroll in here the key is the app's."""
+        """With nothing to scroll here, the key is for the app."""
         if self.wrapped_document.height <= self.size.height:
             raise SkipAction
 
@@ -291,7 +291,7 @@ class PromptInput(TextArea):
         return self.wrapped_document.location_to_offset(self.cursor_location).y >= self.wrapped_document.height - 1
 
     def _walk(self, entry: str | None, *, at_end: bool) -> bool:
-        """Shows the entry so that the same key leads on. Without one the key only moves the cursor."""
+        """Shows the entry so that the same key continues. Without an entry, the key only moves the cursor."""
         if entry is not None:
             self._show(entry, at_end=at_end)
         return entry is not None
@@ -303,7 +303,7 @@ class PromptInput(TextArea):
         self.post_message(self.Searching(""))
 
     def _search_key(self, search: Search, event: Key) -> bool:
-        """Keys that belong to the search; any other ends it with what was found, and does what it always does."""
+        """Handles the keys of the search; any other key ends it with what was found, and does what it usually does."""
         match event.key:
             case "ctrl+r":
                 search.again()

@@ -1,4 +1,4 @@
-"""Commands about what may happen: the rules and grants that hold, and the questions that wait."""
+"""Commands about approvals: the rules and grants in force, and the waiting questions."""
 
 import time
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$
 
 
 class _Standing(Struct, frozen=True):
-    """A line of the list, with all there is to say about it."""
+    """A line of the list, with its explanation."""
 
     row: Row
     explanation: str
@@ -48,18 +48,18 @@ async def policy(context: "SlashContext", argument: str) -> None:
 
     async def explain(row: Row) -> None:
         if entry := standing().get(row.key):
-            await context.push(PageScreen("Why this holds", Content(safe(entry.explanation))))
+            await context.push(PageScreen("Why this applies", Content(safe(entry.explanation))))
 
     async def revoke(row: Row) -> None:
         entry = standing().get(row.key)
         if entry is None or not entry.grant:
-            context.complain("Only a grant can be revoked here; a rule is changed in the file where it is written.")
+            context.complain("Only grants can be revoked here; change a rule in the file that defines it.")
         else:
             await carry_out(context, RevokeGrant(entry.grant, by=context.client.me))
 
     columns = (Column("Does"), Column("What"), Column("From"))
     actions = [action(context, "enter", "explain", explain), action(context, "d", "revoke a grant", revoke)]
-    empty = "No rules of your own and no grants. What only reads inside the folder runs; all else asks."
+    empty = "No rules of your own and no grants. Reading in the folder is allowed; anything else needs approval."
     await choose(context, "Rules and grants", columns, source, actions, empty)
 
 
@@ -69,9 +69,9 @@ def _grant(grant: Grant, used: int, me: str) -> _Standing:
     by = who(grant.by, me)
     lines = (
         grant.reach,
-        f"A grant: {by} allowed it while answering call {grant.from_call}.",
-        f"It holds {until}, and was {uses}.",
-        "A rule that denies still wins over it. d in the list revokes it.",
+        f"A grant: {by} gave it when answering call {grant.from_call}.",
+        f"It applies {until}, and has been {uses}.",
+        "Deny rules still take precedence. Press d in the list to revoke it.",
     )
     row = Row(f"grant {grant.id}", ("grant", grant.reach, by), f"{uses}, {until}", _STYLES["grant"])
     return _Standing(row, "\n".join(lines), grant.id)
@@ -79,11 +79,11 @@ def _grant(grant: Grant, used: int, me: str) -> _Standing:
 
 def _rule(number: int, rule: "RuleInfo") -> _Standing:
     meanings = {
-        "allow": "What matches runs without a question, unless another rule asks or denies.",
-        "ask": "What matches is asked about, unless another rule denies it.",
+        "allow": "What matches runs without approval, unless another rule asks or denies.",
+        "ask": "What matches needs approval, unless another rule denies it.",
         "deny": "What matches never runs; no mode, grant or answer changes that.",
     }
-    lines = (rule.text, meanings.get(rule.decision, rule.decision), f"Written in {rule.source}.", rule.note)
+    lines = (rule.text, meanings.get(rule.decision, rule.decision), f"Defined in {rule.source}.", rule.note)
     row = Row(f"rule {number}", (rule.decision, rule.text, rule.source), rule.note, _STYLES.get(rule.decision, ""))
     return _Standing(row, "\n".join(line for line in lines if line))
 
@@ -95,9 +95,9 @@ async def approvals(context: "SlashContext", argument: str) -> None:
     async def source() -> Sequence[Row]:
         return [_waiting(call) for call in context.client.state.waiting()]
 
-    columns = (Column("Tool"), Column("Would"), Column("Waits", right=True), Column("Risk"))
+    columns = (Column("Tool"), Column("Would"), Column("Waiting", right=True), Column("Risk"))
     actions = [Action("enter", "open the question")]
-    if chosen := await choose(context, "Waiting for you", columns, source, actions, "Nothing waits for you."):
+    if chosen := await choose(context, "Waiting for you", columns, source, actions, "Nothing is waiting for you."):
         await context.answer_now(chosen.key)
 
 
@@ -129,9 +129,9 @@ def would(details: Details) -> str:
 
 COMMANDS = (
     SlashCommand(
-        name="policy", help="Lists the rules and grants that hold: explain, revoke", run=policy, group="Approving"
+        name="policy", help="List the rules and grants in force: explain, revoke", run=policy, group="Approvals"
     ),
     SlashCommand(
-        name="approvals", help="Lists everything that waits for your answer", run=approvals, group="Approving"
+        name="approvals", help="List everything that is waiting for your answer", run=approvals, group="Approvals"
     ),
 )

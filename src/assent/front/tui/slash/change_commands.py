@@ -1,4 +1,4 @@
-"""Commands that change what was: the conversation made shorter, a file put back."""
+"""Commands that change the past: compress the conversation, undo a file change."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,20 +20,20 @@ async def compress(context: "SlashContext", argument: str) -> None:
 
 async def undo(context: "SlashContext", argument: str) -> None:
     if argument:
-        await _take_back(context, argument)
+        await _undo_change(context, argument)
         return
 
     async def source() -> Sequence[Row]:
         return _changes(context)
 
     columns = (Column("File"), Column("By"), Column("When"))
-    empty = "No call of this session changed a file."
-    if chosen := await choose(context, "Take back a change", columns, source, [Action("enter", "take back")], empty):
-        await _take_back(context, chosen.key)
+    empty = "No call of this session has changed a file."
+    if chosen := await choose(context, "Undo a change", columns, source, [Action("enter", "undo")], empty):
+        await _undo_change(context, chosen.key)
 
 
 def _changes(context: "SlashContext") -> list[Row]:
-    """The newest first."""
+    """Newest first."""
     state = context.client.state
     return [
         Row(
@@ -45,22 +45,22 @@ def _changes(context: "SlashContext") -> list[Row]:
     ]
 
 
-async def _take_back(context: "SlashContext", call_id: str) -> None:
+async def _undo_change(context: "SlashContext", call_id: str) -> None:
     from assent.app.command_sender import run
     from assent.app.person_calls import undo_command
 
     state = context.client.state
     if call_id not in state.undoable():
-        context.complain(f"There is no change of call {named(call_id)} to take back. /undo lists what there is.")
+        context.complain(f"Call {named(call_id)} has no change to undo. /undo lists the changes.")
         return
     path = state.changes[call_id].path
     match await run(context.client, context.feed.outcomes, undo_command(call_id, context.client.me)):
         case str(problem):
-            context.complain(f"Not taken back: {problem}")
+            context.complain(f"Not undone: {problem}")
         case CallFinished(status="success"):
-            context.say(f"Taken back: {quoted(path)}")
+            context.say(f"Undone: {quoted(path)}")
         case failed:
-            context.complain(f"Not taken back: {failed.result.response.get('error', failed.status)}")
+            context.complain(f"Not undone: {failed.result.response.get('error', failed.status)}")
 
 
 async def complete_undo(context: "SlashContext", argument: str) -> Sequence[Candidate]:
@@ -70,14 +70,14 @@ async def complete_undo(context: "SlashContext", argument: str) -> Sequence[Cand
 COMMANDS = (
     SlashCommand(
         name="compress",
-        help="Replaces the older conversation by a summary",
+        help="Replace the older conversation with a summary",
         run=compress,
         group="Session",
         aliases=("compact", "summarize"),
     ),
     SlashCommand(
         name="undo",
-        help="Takes back what a call wrote",
+        help="Undo a call's file change",
         run=undo,
         group="Session",
         usage="[CALL]",

@@ -8,16 +8,32 @@ from msgspec.structs import replace
 from assent.app.text_editor import available_editors, default_editor
 from assent.app.wording import MODES
 from assent.approval import Mode
-from assent.commands import SetMode, SetModel
+from assent.commands import SetEffort, SetMode, SetModel
 from assent.front.tui.lists import Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
 from assent.front.tui.slash.slash_helpers import carry_out, confirm, named, pick, quoted
+from assent.parts import Effort
 
 if TYPE_CHECKING:
+    from assent.app.model_catalog import ModelView
     from assent.front.tui.slash.slash_context import SlashContext
 
 OWN_EDITOR = "default"
+PICK_PATIENCE, COMPLETE_PATIENCE = 3.0, 0.3
+"""Seconds that a list, and a completion while typing, wait for providers to say which models they have."""
+PROVIDERS_EFFORT = "default"
+EFFORTS = {
+    PROVIDERS_EFFORT: "up to the provider",
+    "none": "no thinking, where the model can do without",
+    "minimal": "",
+    "low": "",
+    "medium": "",
+    "high": "",
+    "xhigh": "",
+    "max": "as much as the model can",
+}
+"""A model with fewer levels uses the nearest one."""
 
 
 # --- model ---
@@ -25,19 +41,59 @@ OWN_EDITOR = "default"
 
 async def model(context: "SlashContext", argument: str) -> None:
     current = context.client.state.model
-    names = dict.fromkeys((current, *context.host.models()))
-    rows = [Row(name, (name, "in use" if name == current else "")) for name in names]
-    wanted = argument or await pick(context, "Model", rows, start=current)
+    wanted = argument or await _pick_model(context, current)
     if not wanted:
         return
     if wanted == current:
-        context.say(f"{quoted(wanted)} is in use already.")
+        context.say(f"{quoted(wanted)} is already in use.")
     else:
         await carry_out(context, SetModel(wanted, by=context.client.me))
 
 
+async def _pick_model(context: "SlashContext", current: str) -> str | None:
+    models = {one.name: one for one in await context.host.models(PICK_PATIENCE)}
+    names = dict.fromkeys((current, *models))
+    cells = {name: (name, _facts(models.get(name)), "in use" if name == current else "") for name in names if name}
+    if not cells:
+        context.complain("No model can be used from here. `assent models` says why.")
+        return None
+    return await pick(context, "Model", [Row(name, row) for name, row in cells.items()], start=current)
+
+
 async def complete_model(context: "SlashContext", argument: str) -> Sequence[Candidate]:
-    return [Candidate(name) for name in context.host.models()]
+    return [Candidate(one.name, _facts(one)) for one in await context.host.models(COMPLETE_PATIENCE)]
+
+
+def _facts(model: "ModelView | None") -> str:
+    """What matters for a choice, as far as it is known."""
+    if model is None:
+        return ""
+    window = f"{model.window // 1000:,}k tokens" if model.window else ""
+    known = model.input_price is not None and model.output_price is not None
+    price = f"${model.input_price:g} / ${model.output_price:g}" if known else ""
+    return ", ".join(fact for fact in (window, price, "no tools" if model.tools is False else "") if fact)
+
+
+# --- effort ---
+
+
+async def effort(context: "SlashContext", argument: str) -> None:
+    current = context.client.state.effort or PROVIDERS_EFFORT
+    rows = [Row(name, (name, words, "in use" if name == current else "")) for name, words in EFFORTS.items()]
+    wanted = argument or await pick(context, "Effort", rows, start=current)
+    if not wanted:
+        return
+    chosen = next((name for name in get_args(Effort) if name == wanted), None)
+    if chosen is None and wanted != PROVIDERS_EFFORT:
+        context.complain(f"There is no effort {named(wanted)}. Available: {', '.join(EFFORTS)}.")
+    elif wanted == current:
+        context.say(f"The effort is already {current}.")
+    else:
+        await carry_out(context, SetEffort(chosen, by=context.client.me))
+
+
+async def complete_effort(context: "SlashContext", argument: str) -> Sequence[Candidate]:
+    return [Candidate(name, words) for name, words in EFFORTS.items()]
 
 
 # --- mode ---
@@ -49,9 +105,9 @@ async def mode(context: "SlashContext", argument: str) -> None:
     wanted = argument or await pick(context, "Mode", rows, start=current)
     chosen = next((name for name in get_args(Mode) if name == wanted), None)
     if wanted and chosen is None:
-        context.complain(f"There is no mode {named(wanted)}. There are: {', '.join(MODES)}.")
+        context.complain(f"There is no mode {named(wanted)}. Choose one of: {', '.join(MODES)}.")
     elif chosen == current:
-        context.say(f"The mode is {current} already.")
+        context.say(f"The mode is already {current}.")
     elif chosen is not None:
         await _set_mode(context, chosen)
 
@@ -62,9 +118,7 @@ async def _set_mode(context: "SlashContext", chosen: Mode) -> None:
 
 
 async def _really(context: "SlashContext") -> bool:
-    detail = (
-        "In yolo mode every command and every change runs at once, whatever it is. Only rules that deny still hold."
-    )
+    detail = "In yolo mode, every command and change runs at once, whatever it is. Only deny and ask rules still apply."
     return await confirm(context, "Run everything without asking?", detail, "Yes, run everything in this session")
 
 
@@ -92,7 +146,7 @@ async def theme(context: "SlashContext", argument: str) -> None:
 
 
 async def _pick_theme(context: "SlashContext", before: str) -> str | None:
-    """Each is shown while it is highlighted."""
+    """Shows each theme while it is highlighted."""
     rows = [Row(name, (name, "in use" if name == before else "")) for name in context.themes]
     return await pick(context, "Theme", rows, start=before, on_highlight=lambda row: context.set_theme(row.key))
 
@@ -112,7 +166,7 @@ async def editor(context: "SlashContext", argument: str) -> None:
     if not wanted:
         return
     if wanted not in choices:
-        context.complain(f"There is no editor {named(wanted)} here. Found: {', '.join(choices)}.")
+        context.complain(f"There is no editor {named(wanted)} here. Choose one of: {', '.join(choices)}.")
         return
     chosen = "" if wanted == OWN_EDITOR else wanted
     _kept(
@@ -142,15 +196,23 @@ def _kept(context: "SlashContext", problem: str, done: str) -> None:
 COMMANDS = (
     SlashCommand(
         name="model",
-        help="Chooses the model",
+        help="Choose the model",
         run=model,
         group="Model and mode",
         usage="[NAME]",
         complete=complete_model,
     ),
     SlashCommand(
+        name="effort",
+        help="Choose how much the model thinks",
+        run=effort,
+        group="Model and mode",
+        usage="[EFFORT]",
+        complete=complete_effort,
+    ),
+    SlashCommand(
         name="mode",
-        help="Chooses what runs without asking",
+        help="Choose what runs without asking",
         run=mode,
         group="Model and mode",
         usage="[MODE]",
@@ -158,17 +220,17 @@ COMMANDS = (
     ),
     SlashCommand(
         name="theme",
-        help="Chooses the colours",
+        help="Choose the colours",
         run=theme,
-        group="This program",
+        group="Program",
         usage="[NAME]",
         complete=complete_theme,
     ),
     SlashCommand(
         name="editor",
-        help="Chooses the editor for long texts",
+        help="Choose the editor for long texts",
         run=editor,
-        group="This program",
+        group="Program",
         usage="[NAME]",
         complete=complete_editor,
     ),

@@ -1,4 +1,4 @@
-"""Commands that show what there is: tools, MCP servers, memory, numbers."""
+"""Commands that show information: tools, MCP servers, memory, statistics."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -25,7 +25,7 @@ _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warn
 
 @runtime_checkable
 class Restarts(Protocol):
-    """A host that can start an MCP server again."""
+    """A host that can restart an MCP server."""
 
     async def restart_server(self, name: str) -> None: ...
 
@@ -75,14 +75,14 @@ async def mcp(context: "SlashContext", argument: str) -> None:
 
         actions.append(action(context, "r", "restart", restart))
     columns = (Column("Server"), Column("State"), Column("Offers"))
-    empty = "There are no MCP servers. They are written in settings.toml."
+    empty = "There are no MCP servers. Add them to settings.toml."
     await choose(context, "MCP servers", columns, source, actions, empty)
 
 
 def _server_text(context: "SlashContext", name: str) -> str:
     server = next((server for server in context.host.servers() if server.name == name), None)
     if server is None:
-        return "This server is gone."
+        return "This server no longer exists."
     tools = [f"  {tool.name}: {tool.description}" for tool in context.host.tools() if tool.server == name]
     prompts = [f"  {_prompt_line(prompt)}" for prompt in context.host.server_prompts() if prompt.server == name]
     resources = [f"  @{each.mention}: {each.name}" for each in context.host.server_resources() if each.server == name]
@@ -117,19 +117,19 @@ async def memory(context: "SlashContext", argument: str) -> None:
         case "add" if rest.strip():
             await _add_memory(context, rest.strip())
         case "add":
-            context.complain("Write what to remember: /memory add TEXT")
+            context.complain("Give the text to remember: /memory add TEXT")
         case "reload":
             if await carry_out(context, ReloadContext(by=context.client.me)):
-                context.say("The context files were read again.")
+                context.say("The context files have been read again.")
         case _:
-            context.complain(f"/memory knows list, show, reload and add TEXT, not {named(verb)}.")
+            context.complain(f"There is no /memory {named(verb)}; use list, show, reload or add TEXT.")
 
 
 async def _list_memory(context: "SlashContext") -> None:
     files = {file.path: file for file in context.host.memory()}
     rows = [
         Row(
-            file.path, (file.path, size(file.size), "told to the model" if file.loaded else "left out"), file.text[:300]
+            file.path, (file.path, size(file.size), "sent to the model" if file.loaded else "left out"), file.text[:300]
         )
         for file in files.values()
     ]
@@ -138,7 +138,7 @@ async def _list_memory(context: "SlashContext") -> None:
         await context.push(PageScreen(named(row.key), Content(safe(files[row.key].text or "(empty, or not read)"))))
 
     columns = (Column("File"), Column("Size", right=True), Column(""))
-    empty = "No context files. An ASSENT.md in the folder or in your settings is told to the model."
+    empty = "No context files. An ASSENT.md in the folder or next to your settings is sent to the model."
     await context.push(
         ListScreen("Memory", columns, still(rows), [action(context, "enter", "read", read)], empty=empty)
     )
@@ -147,7 +147,7 @@ async def _list_memory(context: "SlashContext") -> None:
 def _show_memory(context: "SlashContext") -> None:
     told = [file for file in context.host.memory() if file.loaded]
     if not told:
-        context.say("The model is told no context file.")
+        context.say("No context file is sent to the model.")
     for file in told:
         context.show(Content.assemble((named(file.path), "bold"), "\n", Content(safe(file.text))))
 
@@ -157,7 +157,7 @@ async def _add_memory(context: "SlashContext", fact: str) -> None:
 
     command = remember_command(fact, context.client.me)
     if all(tool.name != command.tool for tool in context.host.tools()):
-        context.complain("There is no tool here that could remember it.")
+        context.complain("The tool for remembering is not available here.")
     else:
         await carry_out(context, command)
 
@@ -165,13 +165,13 @@ async def _add_memory(context: "SlashContext", fact: str) -> None:
 async def complete_memory(context: "SlashContext", argument: str) -> Sequence[Candidate]:
     return [
         Candidate("list", "the files and their sizes"),
-        Candidate("show", "all that the model is told"),
+        Candidate("show", "everything that is sent to the model"),
         Candidate("reload", "read the files again"),
         Candidate("add", "remember a fact"),
     ]
 
 
-# --- numbers ---
+# --- statistics ---
 
 
 async def stats(context: "SlashContext", argument: str) -> None:
@@ -184,7 +184,7 @@ async def stats(context: "SlashContext", argument: str) -> None:
         case "tools":
             context.show(tool_stats(tally))
         case _:
-            context.complain(f"/stats knows session, model and tools, not {named(argument)}.")
+            context.complain(f"There is no /stats {named(argument)}; use session, model or tools.")
 
 
 async def complete_stats(context: "SlashContext", argument: str) -> Sequence[Candidate]:
@@ -196,21 +196,21 @@ async def complete_stats(context: "SlashContext", argument: str) -> Sequence[Can
 
 
 COMMANDS = (
-    SlashCommand(name="tools", help="Lists the tools of the model", run=tools, group="Looking"),
-    SlashCommand(name="mcp", help="Lists the MCP servers and how they are doing", run=mcp, group="Looking"),
+    SlashCommand(name="tools", help="List the model's tools", run=tools, group="Information"),
+    SlashCommand(name="mcp", help="List the MCP servers and their state", run=mcp, group="Information"),
     SlashCommand(
         name="memory",
-        help="Shows the notes that the model is told, or adds one",
+        help="Show the notes that are sent to the model, or add one",
         run=memory,
-        group="Looking",
+        group="Information",
         usage="[show | reload | add TEXT]",
         complete=complete_memory,
     ),
     SlashCommand(
         name="stats",
-        help="Shows tokens, cost, time and tools",
+        help="Show tokens, cost, time and tools",
         run=stats,
-        group="Looking",
+        group="Information",
         usage="[model | tools]",
         aliases=("usage",),
         complete=complete_stats,

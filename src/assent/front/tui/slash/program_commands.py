@@ -1,4 +1,4 @@
-"""Commands about the program itself: help, what this is, the end."""
+"""Commands about the program itself: help, about, quit."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.slash_registry import SlashRegistry
 
 
-WIDEST_NAME = 28
+MAX_NAME_WIDTH = 28
 
 
 async def quit_program(context: "SlashContext", argument: str) -> None:
@@ -37,7 +37,7 @@ async def about(context: "SlashContext", argument: str) -> None:
 
 
 def help_command(registry: "SlashRegistry") -> SlashCommand:
-    """`/help` is about the others, so it is made last."""
+    """`/help` describes the other commands, so it needs the registry."""
 
     async def run(context: "SlashContext", argument: str) -> None:
         if not argument:
@@ -52,9 +52,9 @@ def help_command(registry: "SlashRegistry") -> SlashCommand:
 
     return SlashCommand(
         name="help",
-        help="Shows the commands and keys",
+        help="Show the commands and keys",
         run=run,
-        group="This program",
+        group="Program",
         usage="[COMMAND]",
         aliases=("?",),
         complete=complete,
@@ -71,8 +71,8 @@ def overview(registry: "SlashRegistry", keys: dict[str, str]) -> Content:
     if keys:
         sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
     tail = (
-        "`!COMMAND` runs a command yourself, `@PATH` brings a file along. "
-        "Text that begins with // or a path is sent as it is."
+        "Use `!COMMAND` to run a command yourself, `@PATH` to include a file. "
+        "Text that starts with // or a path is sent as it is."
     )
     return Content("\n").join([*sections, Content(tail)])
 
@@ -84,7 +84,7 @@ def about_command(command: SlashCommand) -> Content:
 
 def _table(rows: dict[str, str], width: int = 0) -> Content:
     names = {name: Content(named(name)) for name in rows}
-    width = min(WIDEST_NAME, max(width, *(name.cell_length for name in names.values())))
+    width = min(MAX_NAME_WIDTH, max(width, *(name.cell_length for name in names.values())))
     lines = [_line(names[name], named(text), width) for name, text in rows.items()]
     return Content("\n").join(lines)
 
@@ -94,12 +94,12 @@ def _line(name: Content, text: str, width: int) -> Content:
 
 
 COMMANDS = (
-    SlashCommand(name="about", help="Shows the version, the session and the folder", run=about, group="This program"),
+    SlashCommand(name="about", help="Show the version, the session and the folder", run=about, group="Program"),
     SlashCommand(
         name="quit",
-        help="Ends the program; what waits for you stays",
+        help="Quit; what is waiting for you is kept",
         run=quit_program,
-        group="This program",
+        group="Program",
         aliases=("exit",),
     ),
 )

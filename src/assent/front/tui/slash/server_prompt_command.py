@@ -1,4 +1,4 @@
-"""A prompt of an MCP server as a slash command, and one that the server which runs the session fills."""
+"""A prompt of an MCP server as a slash command, and one that the session's own server fills in."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ def prompt_slash(prompt: "Prompt") -> SlashCommand:
 
     name, complete = prompt_command(prompt.server, prompt.name), _completion(prompt.arguments)
     return SlashCommand(
-        name=name, help=help_of(prompt), run=run, group="Prompts of servers", usage=usage(prompt), complete=complete
+        name=name, help=help_of(prompt), run=run, group="Prompts of MCP servers", usage=usage(prompt), complete=complete
     )
 
 
@@ -43,7 +43,7 @@ def named_slash(prompt: "NamedPrompt") -> SlashCommand:
 
 
 def _completion(arguments: "Sequence[Argument]") -> Complete:
-    """Offers the arguments that were not given yet, each as the whole of what would be typed."""
+    """Offers the arguments that have not been given yet, each as the whole text to type."""
 
     async def complete(context: "SlashContext", typed: str) -> Sequence[Candidate]:
         before = typed[: typed.rfind(" ") + 1]

@@ -1,4 +1,4 @@
-"""Commands about sessions: another one, a new one, its name, a fork of it, and what waits in its queue."""
+"""Commands about sessions: open, create, rename and fork them, and list their queue."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ async def clear(context: "SlashContext", argument: str) -> None:
     before = context.session if context.session and context.client.state.begun else ""
     await context.switch(None)
     context.clear()
-    context.say("A new session." + (f" The one before stays as it was: `/resume {before}`" if before else ""))
+    context.say("This is a new session." + (f" To return to the previous one: `/resume {before}`" if before else ""))
 
 
 async def sessions(context: "SlashContext", argument: str) -> None:
@@ -46,20 +46,20 @@ async def sessions(context: "SlashContext", argument: str) -> None:
 
 def _row(info: "SessionInfo", current: str) -> Row:
     mark = "●" if info.id == current else ""
-    cells = (mark, info.title or "(nothing asked yet)", info.folder, when(info.updated_at), f"{info.events:,}")
-    return Row(info.id, cells, f"{info.id}  {info.model}  begun {when(info.created_at)}")
+    cells = (mark, info.title or "(no prompt yet)", info.folder, when(info.updated_at), f"{info.events:,}")
+    return Row(info.id, cells, f"{info.id}  {info.model}  started {when(info.created_at)}")
 
 
 async def _rename_row(context: "SlashContext", row: Row) -> None:
     if row.key != context.session:
-        context.complain("Only the session that is open can be renamed: open it first.")
-    elif title := await context.push(LineScreen("A name for this session", row.cells[1])):
+        context.complain("Only the open session can be renamed; open this one first.")
+    elif title := await context.push(LineScreen("Name of this session", row.cells[1])):
         await carry_out(context, Rename(title, by=context.client.me))
 
 
 async def _open(context: "SlashContext", session: str) -> None:
     if session == context.session:
-        context.say("This is the session that is open.")
+        context.say("This session is already open.")
     else:
         await context.switch(session)
 
@@ -75,31 +75,31 @@ async def resume(context: "SlashContext", argument: str) -> None:
         case [info]:
             await _open(context, info.id)
         case []:
-            context.complain(f"There is no session {named(argument)}. /sessions shows those there are.")
+            context.complain(f"There is no session {named(argument)}. /sessions lists them.")
         case _:
-            context.complain(f"{len(found)} sessions begin with {named(argument)}: write more of the id.")
+            context.complain(f"{len(found)} sessions start with {named(argument)}; type more of the id.")
 
 
 async def complete_session(context: "SlashContext", argument: str) -> Sequence[Candidate]:
-    latest = Candidate("latest", "the newest besides this one")
+    latest = Candidate("latest", "the newest except this one")
     listed = [Candidate(info.id, named(info.title)) for info in await context.host.sessions()]
     return [latest, *listed]
 
 
 async def rename(context: "SlashContext", argument: str) -> None:
-    title = argument or await context.push(LineScreen("A name for this session", context.client.state.title))
+    title = argument or await context.push(LineScreen("Name of this session", context.client.state.title))
     if title:
         await carry_out(context, Rename(title, by=context.client.me))
 
 
 async def fork(context: "SlashContext", argument: str) -> None:
     if not context.client.state.begun:
-        context.complain("Nothing was said here yet, so there is nothing to fork.")
+        context.complain("There is nothing to fork: this session has no prompt yet.")
         return
     before = context.client.state.session
     copy = await context.host.fork(before)
     await context.switch(copy)
-    context.say(f"This is a fork. The one it was made of stays as it was: `/resume {before}`")
+    context.say(f"This is a fork. To return to the original: `/resume {before}`")
 
 
 async def queue(context: "SlashContext", argument: str) -> None:
@@ -114,8 +114,8 @@ async def queue(context: "SlashContext", argument: str) -> None:
         await carry_out(context, Withdraw(row.key, by=context.client.me))
 
     columns = (Column("", right=True), Column("Tool"), Column("Text"), Column("By"))
-    actions = [Action("enter", "take back and edit"), action(context, "d", "take back", withdraw)]
-    empty = "Nothing waits. What you send while a turn runs waits here for its end."
+    actions = [Action("enter", "withdraw and edit"), action(context, "d", "withdraw", withdraw)]
+    empty = "The queue is empty. What you send while a turn is running waits here until it is over."
     chosen = await choose(context, "Queue", columns, source, actions, empty)
     if chosen is not None and await carry_out(context, Withdraw(chosen.key, by=context.client.me)):
         prefix = "!" if chosen.cells[1] else ""
@@ -124,24 +124,26 @@ async def queue(context: "SlashContext", argument: str) -> None:
 
 COMMANDS = (
     SlashCommand(
-        name="clear", help="Begins a new session; this one can be resumed", run=clear, group="Session", aliases=("new",)
+        name="clear", help="Start a new session; this one can be resumed", run=clear, group="Session", aliases=("new",)
     ),
     SlashCommand(
         name="sessions",
-        help="Lists all sessions: open, fork, rename",
+        help="List all sessions: open, fork, rename",
         run=sessions,
         group="Session",
         complete=complete_session,
     ),
     SlashCommand(
         name="resume",
-        help="Opens another session",
+        help="Open another session",
         run=resume,
         group="Session",
         usage="[ID | latest]",
         complete=complete_session,
     ),
-    SlashCommand(name="rename", help="Gives this session a name", run=rename, group="Session", usage="[TITLE]"),
-    SlashCommand(name="fork", help="Goes on in a copy of this session", run=fork, group="Session"),
-    SlashCommand(name="queue", help="Lists what waits for the turn's end: take back, edit", run=queue, group="Session"),
+    SlashCommand(name="rename", help="Rename this session", run=rename, group="Session", usage="[TITLE]"),
+    SlashCommand(name="fork", help="Continue in a copy of this session", run=fork, group="Session"),
+    SlashCommand(
+        name="queue", help="List what is queued until the turn is over: withdraw, edit", run=queue, group="Session"
+    ),
 )

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 Group = Literal[
     "Session",
     "Model and mode",
-    "Approving",
-    "Looking",
-    "This program",
+    "Approvals",
+    "Information",
+    "Program",
     "Custom",
-    "Prompts of servers",
+    "Prompts of MCP servers",
     "Prompts on the server",
 ]
 
@@ -27,7 +27,7 @@ Complete = Callable[["SlashContext", str], Awaitable[Sequence[Candidate]]]
 
 
 async def nothing(context: "SlashContext", argument: str) -> Sequence[Candidate]:
-    """For commands whose arguments cannot be guessed."""
+    """For commands without argument completion."""
     return ()
 
 
@@ -41,7 +41,7 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
     """The arguments, e.g. `[NAME]`."""
     aliases: tuple[str, ...] = ()
     complete: Complete = nothing
-    """What its argument may be, whatever was typed; the input leaves out what does not fit."""
+    """Its possible arguments, whatever was typed; the input leaves out those that do not match."""
 
     @property
     def call(self) -> str:
@@ -57,7 +57,7 @@ _LINE = re.compile(r"/(?P<name>\?|\w[\w.:-]*)?(?:\s+(?P<argument>.*))?", re.DOTA
 
 
 def parse(line: str) -> Typed | None:
-    """None for what is text: `//…`, a path such as `/usr/bin`, and all that does not begin with a slash."""
+    """None for text: `//…`, a path such as `/usr/bin`, and everything that does not start with a slash."""
     match = _LINE.fullmatch(line.strip())
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""What a slash command may use of the app: the session, its surroundings, and a few things only a screen can do."""
+"""What a slash command may use: the session, its surroundings, and a few things only a screen can do."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -18,12 +18,12 @@ T = TypeVar("T")
 class SlashContext(Protocol):
     @property
     def client(self) -> "SessionClient":
-        """Raises NotHere when no session is open."""
+        """Raises NotHere if no session is open."""
         ...
 
     @property
     def session(self) -> str:
-        """The id of the session that is open; empty when none is."""
+        """The id of the open session; empty if there is none."""
         ...
 
     @property
@@ -31,7 +31,7 @@ class SlashContext(Protocol):
 
     @property
     def feed(self) -> "SessionFeed":
-        """Of the session that is open now; it must be told the history and every event."""
+        """The feed of the open session; it must be passed the history and every event."""
         ...
 
     @property
@@ -45,15 +45,15 @@ class SlashContext(Protocol):
     # --- the transcript ---
 
     def say(self, markdown: str) -> None:
-        """A note in the transcript. Whatever is not ours in it was made safe and escaped before."""
+        """Adds a note to the transcript. Untrusted text in it must already be safe and escaped."""
         ...
 
     def show(self, content: "Content") -> None:
-        """The same for text that has its styles already."""
+        """The same for styled text."""
         ...
 
     def complain(self, text: str) -> None:
-        """Something that was typed cannot be done. Plain text of any origin: it is made safe there."""
+        """Says that something cannot be done. Takes plain text of any origin, and makes it safe."""
         ...
 
     def clear(self) -> None: ...
@@ -71,15 +71,15 @@ class SlashContext(Protocol):
     # --- the app ---
 
     async def switch(self, session: str | None) -> None:
-        """Opens that session here, or a new one; the one that was open is closed and stays as it is."""
+        """Opens that session here, or a new one; the current one is closed and kept."""
         ...
 
     async def submit(self, text: str) -> None:
-        """A prompt, as if typed."""
+        """Sends a prompt, as if typed."""
         ...
 
     def put_into_prompt(self, text: str) -> None:
-        """Lets the person go on writing it."""
+        """Puts text into the input, for the person to edit."""
         ...
 
     @property
@@ -89,7 +89,7 @@ class SlashContext(Protocol):
     def theme(self) -> str: ...
 
     def set_theme(self, name: str) -> None:
-        """Shows it; keeping it for the next time is up to the command."""
+        """Applies it; saving it for the next time is up to the command."""
         ...
 
     def quit(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Small things that many commands do: send and hear the outcome, ask once more, find one of many, write safely."""
+"""Small helpers for commands: send and wait for the outcome, confirm, choose from a list, format safely."""
 
 import re
 import time
@@ -20,7 +20,7 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|~!&-])")
 
 
 def quoted(text: str) -> str:
-    """Foreign text inside a note: one line, safe to show, and no markup."""
+    """Untrusted text inside a note: one line, safe to show, without markup."""
     return _MARKDOWN.sub(r"\\\1", safe(text, "label"))
 
 
@@ -30,9 +30,9 @@ def named(text: str) -> str:
 
 
 async def carry_out(context: "SlashContext", command: "Command") -> bool:
-    """Sends it and waits until it was taken; says what is wrong when it was refused.
+    """Sends it and waits until it is taken; says why if it was refused.
 
-    What it changes is told by the event of the change, in the transcript of everybody who looks.
+    The event of the change reports it, in the transcript of everyone who watches.
     """
     problem = await send(context.client, context.feed.outcomes, command)
     if problem:
@@ -40,17 +40,17 @@ async def carry_out(context: "SlashContext", command: "Command") -> bool:
     return not problem
 
 
-TROUBLES = (NotHere, LogError, Closed, ApiProblem, OSError)
-"""What may go wrong on the way to a session or a host; its words are for the person."""
+HOST_ERRORS = (NotHere, LogError, Closed, ApiProblem, OSError)
+"""What can go wrong with a session or a host; the messages are for the person."""
 
 
 def action(context: "SlashContext", key: str, label: str, run: Callable[[Row], Awaitable[None]]) -> Action:
-    """One that leaves the list open; what goes wrong is said, and the list stays."""
+    """An action that leaves the list open; errors are reported, and the list stays."""
 
     async def guarded(row: Row) -> None:
         try:
             await run(row)
-        except TROUBLES as error:
+        except HOST_ERRORS as error:
             context.complain(str(error))
 
     return Action(key, label, guarded)
@@ -65,7 +65,7 @@ async def pick(
     label: str = "choose",
     on_highlight: Callable[[Row], None] | None = None,
 ) -> str | None:
-    """One of the rows' keys; None when the list was closed."""
+    """The key of the chosen row; None if the list was closed."""
     columns = tuple(Column("") for _ in rows[0].cells) if rows else ()
     chosen = await context.push(
         ListScreen(title, columns, still(rows), [Action("enter", label)], start=start, on_highlight=on_highlight)
@@ -81,13 +81,13 @@ async def choose(
     actions: Sequence[Action],
     empty: str = "There is nothing here.",
 ) -> Row | None:
-    """A row of a list that follows what happens meanwhile; None when the list was closed."""
+    """The chosen row of a list that stays up to date; None if the list was closed."""
     chosen = await context.push(ListScreen(title, columns, source, actions, empty=empty, feed=context.feed.listen))
     return chosen.row if chosen is not None else None
 
 
 async def confirm(context: "SlashContext", question: str, detail: str, yes: str) -> bool:
-    """No is what Enter does at once."""
+    """No is the default."""
     rows = [Row("no", ("No",), detail), Row("yes", (yes,), detail)]
     return await pick(context, question, rows) == "yes"
 

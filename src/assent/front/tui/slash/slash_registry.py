@@ -1,4 +1,4 @@
-"""All slash commands by name: finds one, proposes what was perhaps meant, completes, and runs a typed line."""
+"""All slash commands by name: finds one, suggests similar names, completes, and runs a typed line."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -13,14 +13,14 @@ from assent.front.tui.slash import (
     session_commands,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
-from assent.front.tui.slash.slash_helpers import TROUBLES, named
+from assent.front.tui.slash.slash_helpers import HOST_ERRORS, named
 
 if TYPE_CHECKING:
     from assent.app.custom_commands import CustomCommand
     from assent.app.mcp_types import Prompt
     from assent.front.tui.slash.slash_context import SlashContext
 
-NEAR_ENOUGH = 60
+MIN_SIMILARITY = 60
 
 
 class SlashRegistry:
@@ -41,25 +41,25 @@ class SlashRegistry:
         self.set_custom(custom)
 
     def set_custom(self, custom: "Iterable[CustomCommand]") -> None:
-        """Replaces the custom ones; none of them takes a name that is taken."""
+        """Replaces the custom commands; none of them overrides another command."""
         from assent.front.tui.slash.custom_command import custom_slash
 
         self._replace("Custom", map(custom_slash, custom))
 
     def set_prompts(self, prompts: "Iterable[Prompt]") -> None:
-        """Replaces those that servers offer; what the person has wins."""
+        """Replaces the prompts of MCP servers; the person's own commands take precedence."""
         from assent.front.tui.slash.server_prompt_command import prompt_slash
 
-        self._replace("Prompts of servers", map(prompt_slash, prompts))
+        self._replace("Prompts of MCP servers", map(prompt_slash, prompts))
 
     async def learn(self, context: "SlashContext") -> bool:
-        """Asks the host again for the prompts that it fills itself. Has anything changed?"""
+        """Asks the host again for the prompts that it fills in itself; returns whether anything has changed."""
         from assent.front.tui.slash.server_prompt_command import named_slash
 
         before = self.names()
         try:
             self._replace("Prompts on the server", map(named_slash, await context.host.named_prompts()))
-        except TROUBLES:  # what was there may still be
+        except HOST_ERRORS:  # keep those known so far
             return False
         return self.names() != before
 
@@ -67,14 +67,14 @@ class SlashRegistry:
         self._commands = {name: command for name, command in self._commands.items() if command.group != group}
         for command in commands:
             taken = self.find(command.name)
-            if taken is None or (group == "Custom" and taken.group == "Prompts of servers"):
+            if taken is None or (group == "Custom" and taken.group == "Prompts of MCP servers"):
                 self._commands[command.name] = command
 
     def commands(self) -> Sequence[SlashCommand]:
         return tuple(self._commands.values())
 
     def names(self) -> frozenset[str]:
-        """All that is taken, aliases too."""
+        """All names in use, including aliases."""
         return frozenset((*self._commands, *self._aliases))
 
     def find(self, name: str) -> SlashCommand | None:
@@ -84,10 +84,10 @@ class SlashRegistry:
         return None
 
     def unknown(self, name: str) -> str:
-        """What to say about a name that nobody has."""
+        """The message for an unknown name."""
         from rapidfuzz import fuzz, process
 
-        near = process.extract(name.casefold(), self.names(), scorer=fuzz.ratio, score_cutoff=NEAR_ENOUGH, limit=2)
+        near = process.extract(name.casefold(), self.names(), scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, limit=2)
         guess = f"Did you mean {' or '.join(f'/{match[0]}' for match in near)}?" if near else "/help lists them."
         return f"Unknown command /{named(name)}. {guess}"
 
@@ -96,15 +96,15 @@ class SlashRegistry:
         return [Candidate(command.name, command.help) for command in self.commands()]
 
     async def arguments(self, name: str, typed: str, context: "SlashContext") -> Sequence[Candidate]:
-        """What the argument of this command may be."""
+        """The possible arguments of this command."""
         command = self.find(name)
         try:
             return await command.complete(context, typed) if command is not None else ()
-        except TROUBLES:
+        except HOST_ERRORS:
             return ()
 
     async def run(self, line: str, context: "SlashContext") -> bool:
-        """False when the line is no command but text for the model."""
+        """False if the line is not a command but text for the model."""
         typed = parse(line)
         if typed is None:
             return False
@@ -116,6 +116,6 @@ class SlashRegistry:
             return True
         try:
             await command.run(context, typed.argument)
-        except TROUBLES as error:
+        except HOST_ERRORS as error:
             context.complain(str(error))
         return True

@@ -1,11 +1,11 @@
-// What people want done: each is a command to the server, and what went wrong is said.
+// The person's actions: each sends a command to the server and reports what went wrong.
 
 import { command, get, newKey, Problem } from "./api.js";
 import { ends, go, pathOf, words } from "./controller.js";
 import { keepDraft, leaveFirst } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 
-/** Sends a command and says what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
+/** Sends a command and reports what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
 async function attempt(sent) {
   try {
     return await sent;
@@ -15,7 +15,7 @@ async function attempt(sent) {
   }
 }
 
-/** For windows that say themselves what went wrong: they close when nothing did. @param {Promise<unknown>} sent */
+/** For dialogs, which show what went wrong themselves: they close on success. @param {Promise<unknown>} sent */
 async function problemOf(sent) {
   try {
     await sent;
@@ -29,12 +29,12 @@ async function problemOf(sent) {
 /** @param {string} session @param {string} call */
 const callPath = (session, call) => `${pathOf(session)}/calls/${encodeURIComponent(call)}`;
 
-// --- talking ---
+// --- prompts ---
 
 /** @param {string} session @param {string} text */
 export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
-/** Fills a prompt that the server knows by its name, and sends it. What it runs may wait for a person: then it is asked again with
- * the same key, which waits on. @param {string} session @param {string} name @param {string} argument @returns {Promise<string>} what is wrong */
+/** Has the server fill in and send a prompt that it knows by name. What it runs may need approval: then the request is repeated with
+ * the same key to keep waiting. @param {string} session @param {string} name @param {string} argument @returns {Promise<string>} the problem */
 export async function usePrompt(session, name, argument) {
   const key = newKey();
   try {
@@ -59,7 +59,7 @@ export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/gr
 
 // --- the session itself ---
 
-/** A line that is a command is carried out in the new session. @param {Record<string, string>} wish @param {string} line @returns {Promise<string>} what is wrong with it */
+/** If the line is a command, it is carried out in the new session. @param {Record<string, string>} wish @param {string} line @returns {Promise<string>} the problem */
 export function begin(wish, line = "") {
   const open = (/** @type {{ id: string }} */ { id }) => {
     leaveFirst(id, line);
@@ -68,25 +68,25 @@ export function begin(wish, line = "") {
   return problemOf(command("/sessions", wish).then(open));
 }
 
-/** @typedef {{ title?: string, mode?: string, model?: string }} Wish */
+/** @typedef {{ title?: string, mode?: string, model?: string, effort?: string }} Wish */
 /** @param {string} session @param {Wish} wish @returns {Promise<import("./types.d.ts").Taken>} */
 const change = (session, wish) => command(pathOf(session), wish, "PATCH");
 /** @param {string} session @param {Wish} wish */
 export const update = (session, wish) => attempt(change(session, wish));
-/** @param {string} session @param {Wish} wish @returns {Promise<string>} what is wrong with it */
+/** @param {string} session @param {Wish} wish @returns {Promise<string>} the problem */
 export const updateInWindow = (session, wish) => problemOf(change(session, wish));
 
-/** Opens a copy that goes its own way. @param {string} session @param {string} title */
+/** Opens an independent copy. @param {string} session @param {string} title */
 export async function fork(session, title) {
   /** @type {import("./types.d.ts").Session | null} */
   const copy = await attempt(command(`${pathOf(session)}/fork`, {}));
   if (!copy) return;
   if (title) await update(copy.id, { title: `${title.slice(0, 100)} (copy)` });
   go(`#/s/${copy.id}`);
-  notice("This is a copy. The other session stays as it was.");
+  notice("This is a copy. The original session is unchanged.");
 }
 
-/** @param {string} session @returns {Promise<string>} why it is still there */
+/** @param {string} session @returns {Promise<string>} why it was not deleted */
 export async function remove(session) {
   const problem = await problemOf(command(pathOf(session), undefined, "DELETE").catch(goneIsFine));
   if (problem) return problem;
@@ -95,7 +95,7 @@ export async function remove(session) {
   return "";
 }
 
-/** Perhaps it was our own first attempt, whose answer got lost. @param {unknown} error */
+/** It may have been our own first attempt, whose response got lost. @param {unknown} error */
 function goneIsFine(error) {
   if (!(error instanceof Problem && error.status === 404)) throw error;
 }
@@ -114,30 +114,30 @@ export async function compress(session) {
     const taken = await command(`${pathOf(session)}/compress`, {});
     if (taken.state === "recorded") return compressLater(taken.key, after ?? false, working);
   } catch (error) {
-    if (!(error instanceof Problem && error.type === "refused")) notice(words(error), "bad"); // a refusal stands in the conversation
+    if (!(error instanceof Problem && error.type === "refused")) notice(words(error), "bad"); // a refusal is shown in the conversation
   }
   working(false);
 }
 
-/** What comes of it is told when it is known, whatever the person looks at then. @param {string} key @param {boolean} after @param {(on: boolean) => void} working */
+/** The outcome is reported when it is known, wherever the person is then. @param {string} key @param {boolean} after @param {(on: boolean) => void} working */
 function compressLater(key, after, working) {
-  notice(after ? "The history is compressed when this turn is over." : "Compressing the history takes a while; you are told when it is done.");
+  notice(after ? "The history will be compressed when this turn is over." : "Compressing the history takes a while; you will be told when it is done.");
   ends.set(key, (problem) => {
     ends.delete(key);
     working(false);
     if (problem) notice(`The history was not compressed: ${problem}`, "bad");
-    else notice("The history is compressed.");
+    else notice("The history has been compressed.");
   });
 }
 
-// --- taking back ---
+// --- undo ---
 
-/** @param {string} session @returns {Promise<import("./types.d.ts").Change[]>} what can be taken back, the newest first */
+/** @param {string} session @returns {Promise<import("./types.d.ts").Change[]>} the changes that can be undone, newest first */
 export async function changesOf(session) {
   return (await get(`${pathOf(session)}/changes`)).changes;
 }
 
-/** Takes back what a call wrote; what came of it is told when it is known. @param {string} session @param {import("./types.d.ts").Change} change @param {string} name */
+/** Undoes what a call wrote; the outcome is reported when it is known. @param {string} session @param {import("./types.d.ts").Change} change @param {string} name */
 export function undo(session, change, name) {
   const begun = command(`${callPath(session, change.call_id)}/undo`, {});
   return problemOf(begun.then(({ call_id }) => tellUndone(session, call_id, name)));
@@ -149,10 +149,10 @@ function tellUndone(session, call, name) {
     const done = state.talk?.session === session ? state.talk.calls.get(call) : undefined;
     if (!done || !["success", "error", "cancelled"].includes(done.type)) return;
     ends.delete(call);
-    if (done.type === "success") notice(`Taken back: ${name}`);
-    else notice(`Not taken back: ${done.failure?.message ?? "it was cancelled"}`, "bad");
+    if (done.type === "success") notice(`Undone: ${name}`);
+    else notice(`Not undone: ${done.failure?.message ?? "it was cancelled"}`, "bad");
   };
   ends.set(call, tell);
-  if (state.talk?.busy) notice(`${name} is taken back when this turn is over.`);
-  tell(); // it may be over already
+  if (state.talk?.busy) notice(`${name} will be restored when this turn is over.`);
+  tell(); // it may already be over
 }

@@ -1,4 +1,4 @@
-// Colours of a terminal as spans with classes. The server has already removed or shown every other escape sequence;
+// Terminal colours as spans with classes. The server has already removed every other escape sequence or made it visible;
 // whatever is not a colour here stays visible as text.
 
 const SGR = /\x1b\[([0-9;]*)m/g;
@@ -11,7 +11,7 @@ const CUBE = [0, 95, 135, 175, 215, 255];
 /** @returns {Pen} */
 const fresh = () => ({ classes: new Set(), fg: "", bg: "" });
 
-/** The text in pieces of one look each. @param {string} text @returns {Piece[]} */
+/** The text in pieces of one style each. @param {string} text @returns {Piece[]} */
 export function pieces(text) {
   /** @type {Piece[]} */
   const found = [];
@@ -58,7 +58,7 @@ function style(pen, code) {
   if (code === 39 || code === 49) paint(pen, code === 39 ? "fg" : "bg", "");
 }
 
-/** Names become classes, so that light and dark choose their own; mixed colours are set as they are.
+/** Named colours become classes, so that light and dark themes choose their own; RGB colours are used as they are.
  * @param {Pen} pen @param {"fg" | "bg"} where @param {string} colour */
 function paint(pen, where, colour) {
   for (const name of pen.classes) if (name.startsWith(`${where}-`)) pen.classes.delete(name);

@@ -1,14 +1,14 @@
-// Talks to the server: the token, one request, and commands that arrive exactly once however often they are sent.
+// Talks to the server: the token, one request, and commands that take effect exactly once however often they are sent.
 
 const TOKEN = "assent.token";
 const BASE = "/api/v1";
-const PATIENCE_MS = 120_000;
+const RETRY_FOR_MS = 120_000;
 
-/** The server said no, in words: https://www.rfc-editor.org/rfc/rfc9457 */
+/** The server refused, with a reason: https://www.rfc-editor.org/rfc/rfc9457 */
 export class Problem extends Error {
   /** @param {number} status @param {{ type?: string, detail?: string, title?: string, by?: string }} body */
   constructor(status, body) {
-    super(body.detail || body.title || `the server answered ${status}`);
+    super(body.detail || body.title || `the server responded with status ${status}`);
     this.status = status;
     this.type = (body.type ?? "").replace("urn:assent:", "");
     this.by = body.by ?? "";
@@ -49,7 +49,7 @@ export async function request(method, path, body, key) {
 /** @param {Response} response */
 function whole(response) {
   return response.json().catch(() => {
-    throw new Unreachable("the answer broke off");
+    throw new Unreachable("the response was interrupted");
   });
 }
 
@@ -57,13 +57,13 @@ function whole(response) {
 export const get = (path) => request("GET", path);
 
 /**
- * A command: sent again with the same key while the server is away, so that it counts once.
+ * A command: sent again with the same key while the server is unreachable, so that it takes effect once.
  * @template T
  * @param {string} path @param {unknown} body @param {string} [method] @param {string} [key]
  * @returns {Promise<T>}
  */
 export async function command(path, body, method = "POST", key = newKey()) {
-  const until = Date.now() + PATIENCE_MS;
+  const until = Date.now() + RETRY_FOR_MS;
   for (let pause = 250; ; pause = Math.min(pause * 2, 2000)) {
     try {
       return await request(method, path, body, key);
@@ -77,7 +77,7 @@ export async function command(path, body, method = "POST", key = newKey()) {
 /** @param {unknown} error */
 const mayPass = (error) => error instanceof Unreachable || (error instanceof Problem && [429, 502, 503].includes(error.status));
 
-/** crypto.randomUUID exists only where the page is trusted (https or this machine). */
+/** crypto.randomUUID exists only in a secure context (https or this machine). */
 export function newKey() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

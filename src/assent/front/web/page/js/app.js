@@ -1,4 +1,4 @@
-// The whole page for the state as it is now.
+// The whole page for the current state.
 
 import { Card } from "./card.js";
 import { Conversation } from "./conversation.js";
@@ -33,7 +33,7 @@ function Login() {
     <${Mark} />
     <h2>Not logged in</h2>
     ${state.loginProblem && html`<p class="problem" role="alert">${visible(state.loginProblem)}</p>`}
-    <p>Open the link that <code>assent serve</code> printed in its terminal. It works once and for a minute; press Enter there for a new one.</p>
+    <p>Open the link that <code>assent serve</code> printed in its terminal. It works once, within a minute; press Enter there for a new one.</p>
     <form class="form" onSubmit=${stopped(() => void useToken(text))}>
       <label>Or paste a token that somebody gave you
         <input type="password" autocomplete="off" value=${text} onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} />
@@ -46,8 +46,9 @@ function Login() {
 function Home() {
   return html`<${Lines} /><div class="empty">
     <${Mark} />
-    <h2>${state.sessions.length ? "Choose a session, or begin a new one" : "Welcome"}</h2>
-    <p>Whatever an agent wants to do that matters, it asks you first. Questions of all sessions wait in the <a href="#/inbox">inbox</a>.</p>
+    <h2>${state.sessions.length ? "Choose a session, or start a new one" : "Welcome"}</h2>
+    <p>Before an agent does anything that matters, it asks you. The questions of all sessions are in the <a href="#/inbox">inbox</a>.</p>
+    ${state.me?.problem && html`<p class="problem lines" role="status">${visible(state.me.problem)}</p>`}
     ${state.me?.role === "operator" && html`<${NewSession} compact=${true} />`}
   </div>`;
 }
@@ -62,7 +63,7 @@ function SessionPage() {
       <div class="empty"><h2>This session cannot be shown</h2><p role="alert">${visible(problem)}</p><button onClick=${() => go("#/")}>All sessions</button></div>`;
   }
   return html`<${Top} talk=${talk} />
-    ${talk.mode === "yolo" && html`<div class="line yolo" role="status">Everything runs without asking in this session.</div>`}
+    ${talk.mode === "yolo" && html`<div class="line yolo" role="status">In this session, everything runs without asking.</div>`}
     <${Lines} />
     <${Conversation} talk=${talk} loading=${loading} />`;
 }
@@ -73,7 +74,7 @@ function Top({ talk }) {
   const about = { id: talk.session, title: talk.title };
   const choose = (/** @type {Event} */ event) => {
     setMode(talk, valueOf(event));
-    changed(); // it shows the mode that holds until the session says otherwise
+    changed(); // keeps showing the current mode until the session confirms
   };
   return html`<header class="top">
     <${Back} to="#/" />
@@ -104,10 +105,10 @@ function Title({ talk, may }) {
 
 function Inbox() {
   const { approvals } = state;
-  return html`<header class="top"><${Back} to="#/" /><h2 class="grow title">Inbox <span class="soft small">what waits for a person, the oldest first</span></h2></header><${Lines} />
+  return html`<header class="top"><${Back} to="#/" /><h2 class="grow title">Inbox <span class="soft small">everything waiting for a person, oldest first</span></h2></header><${Lines} />
     <div class="scroll-area">
       ${approvals.length === 0
-        ? html`<div class="empty"><${Mark} /><h2>Nothing waits</h2><p>Questions of all sessions appear here.</p></div>`
+        ? html`<div class="empty"><${Mark} /><h2>Nothing is waiting</h2><p>The questions of all sessions appear here.</p></div>`
         : html`<div class="column inbox">${approvals.map((one) => html`<section key=${one.approval.id} aria-label=${`From ${visible(one.session.title)}`}>
             <div class="from small soft"><a href=${`#/s/${one.session.id}`}>${visible(one.session.title) || "New session"}</a><span>${visible(folderName(one.session.folder))}</span></div>
             <${Card} key=${one.approval.id} session=${one.session.id} call=${one.call_id} approval=${one.approval} />

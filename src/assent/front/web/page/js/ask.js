@@ -1,4 +1,4 @@
-// Questions that the model itself asks: options to choose from, yes or no, and always one's own words.
+// Questions that the model itself asks: options, yes or no, and always free text.
 
 import { html, useState } from "./html.js";
 import { stopped, valueOf } from "./panels.js";

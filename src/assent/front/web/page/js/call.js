@@ -1,4 +1,4 @@
-// A tool call, in whatever state it is: a question while it waits, live output while it runs, one line when it is done.
+// A tool call in any state: a question while it is waiting, live output while it is running, one line when it is done.
 
 import { stopCall } from "./acts.js";
 import { Card } from "./card.js";
@@ -15,7 +15,7 @@ import { visible } from "./visible.js";
 const STATES = {
   validating: { icon: "·", word: "checking" },
   awaiting_approval: { icon: "?", word: "answered" },
-  scheduled: { icon: "…", word: "waits for its turn" },
+  scheduled: { icon: "…", word: "waiting for its turn" },
   executing: { icon: "▸", word: "running" },
   success: { icon: "✓", word: "done" },
   error: { icon: "✕", word: "failed" },
@@ -23,7 +23,7 @@ const STATES = {
   stopped: { icon: "–", word: "stopped" },
 };
 
-/** Drawn again when the call is another one, or at every `tick` while it shows something that the server must tell. */
+/** Redrawn when the call changes, or at every `tick` while it shows something that comes from the server. */
 export const CallBlock = steady(
   /** @param {{ session: string, call: Call, answered: string, tick: number }} props */
   ({ session, call, answered }) => {
@@ -58,17 +58,17 @@ function Folded({ session, call, answered }) {
   </details>`;
 }
 
-/** How its command failed, where running it did not. @param {Call} call */
+/** How its command failed, even though the call succeeded. @param {Call} call */
 const endedBadly = ({ display }) => (display?.type === "terminal" && visible(display.ended ?? "")) || "";
 
-/** A person's no is told with its reason: the others, and whoever comes back later, want to know. @param {Call} call @param {string} answered */
+/** A person's refusal is shown with its reason, for others and for later. @param {Call} call @param {string} answered */
 function stateOf(call, answered) {
   if (call.type === "cancelled" && answered.startsWith("refused")) return { icon: "–", word: visible(answered.replace(/\s+/g, " ")) };
   if (call.type === "success" && endedBadly(call)) return { icon: "!", word: endedBadly(call) };
   return STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
 }
 
-/** What a person wants to see without asking. @param {Call} call */
+/** What is expanded by default. @param {Call} call */
 function opensItself({ type, approval, display, failure }) {
   if (type === "executing" || (type === "success" && approval?.details?.type === "ask")) return true;
   return type === "error" ? failure !== undefined : display?.type === "diff" || display?.type === "terminal";
@@ -116,20 +116,20 @@ function Change({ session, call, text }) {
   return view?.hunks.length ? html`<${Diff} hunks=${view.hunks} tall=${true} />` : html`<pre class="terminal">${visible(text)}</pre>`;
 }
 
-/** Why it ran or did not. @param {Call} call @param {string} answered */
+/** Why it ran or did not run. @param {Call} call @param {string} answered */
 function decided({ decision }, answered) {
   if (answered) return visible(answered[0].toUpperCase() + answered.slice(1));
   return decision ? visible(`Allowed: ${decision.reason}`) : "";
 }
 
-/** What the call is about, in one line: as its tool says; until that is known, its first text. @param {Call} call */
+/** What the call is about, in one line: its tool's summary; until that is known, its first text argument. @param {Call} call */
 function aim({ request }) {
   const first = Object.values(request.args).find((value) => typeof value === "string" && value);
   const text = request.about || (typeof first === "string" ? first : JSON.stringify(request.args));
   return visible(text.replace(/\s+/g, " ").slice(0, 200));
 }
 
-/** How long it ran; the time in which it waited for a person is not its own. @param {Call} call */
+/** How long it ran, without the time it waited for a person. @param {Call} call */
 function duration({ duration_ms = 0, ran_ms, type }) {
   const took = ran_ms ?? (type === "cancelled" ? 0 : duration_ms);
   if (!["success", "error", "cancelled"].includes(type) || took < 1) return "";

@@ -1,5 +1,5 @@
-// The question: exactly what would happen, why it is asked, and every answer there is. The frame, the order and all words
-// in it are ours; what a model or a tool wrote stands in boxes that say so.
+// The question: exactly what would happen, why it needs approval, and all possible answers. The frame, the order and the
+// wording are ours; what a model or a tool wrote is in boxes that say so.
 
 import { AskForm } from "./ask.js";
 import { answer, keyOf, viewOf } from "./controller.js";
@@ -17,14 +17,14 @@ import { marked, visible } from "./visible.js";
 /** @typedef {import("./types.d.ts").Outcome} Outcome */
 /** @typedef {"" | "always" | "edit" | "refuse"} Panel */
 
-/** Another approval is another question: give it its id as key. @param {{ session: string, call: string, approval: Approval, modifyingBy?: string }} props */
+/** Another approval is another question: use its id as the key. @param {{ session: string, call: string, approval: Approval, modifyingBy?: string }} props */
 export function Card({ session, call, approval, modifyingBy = "" }) {
   const read = viewOf(session, call, approval.id);
   const view = read?.call.approval?.digest === approval.digest ? read : null;
   const answers = useAnswers(session, call, approval, view);
   const risk = approval.details.type === "exec" ? approval.details.risk : "";
   const card = useReturn(call);
-  const titleId = `title-${session}-${approval.id}`; // in the inbox, calls of two sessions may have one id
+  const titleId = `title-${session}-${approval.id}`; // in the inbox, calls of two sessions may have the same id
   return html`<article class="card ${risk}" tabindex="0" ref=${card} data-question=${call} aria-labelledby=${titleId} onKeyDown=${answers.onKeyDown}>
     <header>
       <span class="ask-mark" aria-hidden="true">●</span>
@@ -33,11 +33,11 @@ export function Card({ session, call, approval, modifyingBy = "" }) {
     </header>
     ${view
       ? html`<${Question} ...${{ approval, view, answers, modifyingBy }} />`
-      : html`<div class="body"><p class="soft">Reading the question …</p></div>`}
+      : html`<div class="body"><p class="soft">Loading the question …</p></div>`}
   </article>`;
 }
 
-/** Who edited a proposal finds the focus on the new question. */
+/** After editing a proposal, the focus moves to the new question. */
 let editedCall = "";
 
 /** @param {string} call */
@@ -52,7 +52,7 @@ function useReturn(call) {
 
 /** @typedef {ReturnType<typeof useAnswers>} Answering */
 
-/** All that a person can do with a question. @param {string} session @param {string} call @param {Approval} approval @param {CallView | null} view */
+/** Everything a person can do with a question. @param {string} session @param {string} call @param {Approval} approval @param {CallView | null} view */
 function useAnswers(session, call, approval, view) {
   const [panel, setPanel] = useState(/** @type {Panel} */ (""));
   const [left, setLeft] = useState(/** @type {Set<number>} */ (new Set()));
@@ -72,7 +72,7 @@ function useAnswers(session, call, approval, view) {
     yes: () => void send(left.size ? { outcome: "proceed_once", hunks: taken(view, left) } : { outcome: "proceed_once" }),
     always: () => setPanel("always"),
     edit() {
-      if (asksAgain) void send({ outcome: "modify_with_editor" }); // tells the others that somebody is at it
+      if (asksAgain) void send({ outcome: "modify_with_editor" }); // tells others that somebody is editing it
       setPanel("edit");
     },
     refuse: () => setPanel("refuse"),
@@ -88,7 +88,7 @@ function useAnswers(session, call, approval, view) {
   return { panel, left, problem, reading, may, sending, send, onKeyDown, click, choose, close: () => setPanel("") };
 }
 
-/** Keys count while the card or one of its buttons has the focus, never in a field. @param {KeyboardEvent} event */
+/** Keys work while the card or one of its buttons has the focus, never in a field. @param {KeyboardEvent} event */
 function isCommand(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   return !event.ctrlKey && !event.metaKey && !event.altKey && !target.matches("input, textarea, select");
@@ -114,8 +114,8 @@ function Question({ approval, view, answers, modifyingBy }) {
     <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
     <div class="flush"><${Exact} ...${{ reading, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
     <${Reasons} approval=${approval} args=${args} />
-    ${modifyingBy && html`<p class="read-on" role="status">Opened for editing by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
-    ${!reading.seen && reading.share > 0 && html`<p class="read-on unread" role="status">Scroll through it to the end before you say yes: ${Math.floor(reading.share * 100)} % seen.</p>`}
+    ${modifyingBy && html`<p class="read-on" role="status">Being edited by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
+    ${!reading.seen && reading.share > 0 && html`<p class="read-on unread" role="status">Scroll to the end before you approve: ${Math.floor(reading.share * 100)}% seen.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}
     ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}
@@ -140,7 +140,7 @@ function Asked({ approval, questions, view, answers }) {
 /** @type {Record<string, "yes" | "always" | "edit" | "refuse">} */
 const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse" };
 
-/** What this person may answer here and now. @param {Approval} approval @param {boolean} seen @param {number} left @param {number} of */
+/** What this person may answer now. @param {Approval} approval @param {boolean} seen @param {number} left @param {number} of */
 function rights({ options, details }, seen, left, of) {
   const role = state.me?.role ?? "viewer";
   const offers = (/** @type {Outcome} */ outcome) => options.includes(outcome);
@@ -157,7 +157,7 @@ function rights({ options, details }, seen, left, of) {
 /** @param {{ approval: Approval, answers: Answering, of: number }} props */
 function Buttons({ approval, answers, of }) {
   const { may, click, sending, left } = answers;
-  if (state.me?.role === "viewer") return html`<p class="soft">You may look, but not answer.</p>`;
+  if (state.me?.role === "viewer") return html`<p class="soft">You can view this, but not answer.</p>`;
   if (sending) return html`<div class="answers"><p role="status" class="soft"><span class="pulse">●</span> Sending your answer …</p></div>`;
   const always = state.me?.role === "operator" && approval.options.some((one) => one.startsWith("proceed_always"));
   const yes = left.size ? `Yes, ${of - left.size} of ${of} parts` : "Yes, once";
@@ -177,7 +177,7 @@ export function title(details) {
     case "exec":
       return "Run a command";
     case "info":
-      return "Ask the outside world";
+      return details.urls?.length ? "Fetch from the web" : "Access data";
     case "mcp":
       if (details.command) return `Use ${visible(details.tool)}, a tool of this project`;
       return `Use ${visible(details.tool)} of the server ${visible(details.server)}`;
@@ -192,7 +192,7 @@ function Alarms({ notes, details }) {
   if (!notes.length && !kept) return null;
   return html`<div class="alarm" role="note">
     ${kept && html`<p>${details.type === "edit" && details.protected ? "Protected: " : ""}${visible(kept)}</p>`}
-    ${notes.length > 0 && html`<p>Look twice:</p><ul>${notes.map((note) => html`<li>${visible(note)}</li>`)}</ul>`}
+    ${notes.length > 0 && html`<p>Look closely:</p><ul>${notes.map((note) => html`<li>${visible(note)}</li>`)}</ul>`}
   </div>`;
 }
 
@@ -240,7 +240,7 @@ function Reasons({ approval, args }) {
     ${details.type === "exec" && html`<p>In <code>${visible(details.directory)}</code></p>`}
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>
-    ${expires_at && html`<p>Open until ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
+    ${expires_at && html`<p>Expires at ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
     ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, SAID))}</q></p>`}
     ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, SAID))}</q></p>`}
   </div>`;

@@ -1,4 +1,4 @@
-// The box to write in, what waits, and how the session is doing.
+// The message box, waiting questions, and the session's status.
 
 import { stopTurn, submit } from "./acts.js";
 import { pathOf } from "./controller.js";
@@ -26,7 +26,7 @@ export function Composer({ talk, atEnd, toEnd }) {
   </div>`;
 }
 
-/** Lets the person go on writing it. @type {(text: string) => void} */
+/** Puts text into the message box, to be edited. @type {(text: string) => void} */
 export let putIntoPrompt = () => {};
 
 /** @param {{ talk: Talk, said: () => void }} props */
@@ -73,7 +73,7 @@ function Box({ talk, said }) {
     ${problem && html`<p class="problem small" id="composer-problem" role="alert">${visible(problem)}</p>`}`;
 }
 
-/** What could be meant; what the server has to be asked for comes after what we know. @param {Talk} talk @param {import("./suggest.js").Word} word */
+/** The suggestions; those from the server come after those that we know. @param {Talk} talk @param {import("./suggest.js").Word} word */
 function offers(talk, { kind, typed, command }) {
   switch (kind) {
     case "command":
@@ -85,10 +85,10 @@ function offers(talk, { kind, typed, command }) {
   }
 }
 
-/** A command that is complete with what was chosen is carried out. @param {import("./suggest.js").Word} word @param {string} name */
+/** Whether the choice completes a command, which is then carried out. @param {import("./suggest.js").Word} word @param {string} name */
 const complete = ({ kind, typed }, name) => (kind === "argument" ? !name.endsWith("=") : kind === "command" && !takesArgument(name, typed));
 
-/** The text in the box; it outlives a change of the session and a reload. @param {string} session */
+/** The text in the box; it survives a change of session and a reload. @param {string} session */
 function useText(session) {
   const { box, text, write } = useWriting(
     () => draftOf(session),
@@ -103,7 +103,7 @@ function useText(session) {
   return { box, text, write };
 }
 
-/** What the session was begun with, as if it were typed here. @param {string} session @param {(text: string) => void} write @param {(text: string) => Promise<void>} send */
+/** The command that the session was started with, as if typed here. @param {string} session @param {(text: string) => void} write @param {(text: string) => Promise<void>} send */
 function useFirst(session, write, send) {
   useEffect(() => {
     const line = takeFirst(session);
@@ -125,13 +125,13 @@ function useSending(talk, box, write, said) {
     if (done && wrong === null) said();
     setProblem(wrong ?? "");
     const now = box.current?.value ?? text;
-    if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // who typed on keeps that
+    if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // keeps what was typed meanwhile
     setSending(false);
   };
   return { sending, problem, send, forgive: () => setProblem("") };
 }
 
-/** Up at the beginning of the text goes to what was asked before, down leads back. @param {Talk} talk */
+/** Up at the start of the text recalls earlier prompts, down returns. @param {Talk} talk */
 function useRecall(talk) {
   const recall = useRef(new Recall());
   recall.current.know(talk.entries.flatMap((entry) => (entry.kind === "prompt" ? [entry.text] : [])));
@@ -140,7 +140,7 @@ function useRecall(talk) {
     const walking = recall.current.shows(text);
     if (!walking) recall.current.leave();
     const atStart = box.selectionEnd === 0;
-    const untouched = walking && box.selectionStart === text.length; // as the walk left it
+    const untouched = walking && box.selectionStart === text.length; // not edited since it was recalled
     if (event.key === "ArrowUp" && (atStart || untouched)) return recall.current.older(text) ?? (walking ? text : null);
     return event.key === "ArrowDown" && untouched ? recall.current.newer() : null;
   };
@@ -154,12 +154,12 @@ const mayAnswer = () => state.me?.role !== "viewer";
 function WaitingBar({ talk }) {
   const count = talk.waiting.length;
   return html`<div class="waiting-bar">
-    <span class="grow">${count === 1 ? "A question waits" : `${count} questions wait`}${mayAnswer() && " for you"}</span>
+    <span class="grow">${count === 1 ? "A question is waiting" : `${count} questions are waiting`}${mayAnswer() && " for you"}</span>
     <button onClick=${() => showQuestion()}>Show</button>
   </div>`;
 }
 
-/** Puts the next question on screen and the focus on it. */
+/** Shows the next question and moves the focus to it. */
 export function showQuestion() {
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-question]"))];
   const now = cards.findIndex((card) => card.contains(document.activeElement));
@@ -170,7 +170,7 @@ export function showQuestion() {
 
 /** @param {{ talk: Talk }} props */
 function StatusLine({ talk }) {
-  const waits = mayAnswer() ? "Waits for you" : "Waits for an answer";
+  const waits = mayAnswer() ? "Waiting for you" : "Waiting for an answer";
   const doing = talk.compressing ? "Compressing the history …" : talk.waiting.length ? waits : talk.busy ? "Working …" : "Ready";
   return html`<div class="status-line">
     <span role="status">${doing}</span>

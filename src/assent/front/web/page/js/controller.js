@@ -1,4 +1,4 @@
-// The desk: brings what happens into the store, and answers to the server. It draws nothing.
+// The controller: brings events into the store, and answers to the server. It draws nothing.
 
 import { command, get, Problem, request, token, Unreachable } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
@@ -14,11 +14,11 @@ import { Stream } from "./stream.js";
 /** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[] }} SessionList */
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
 
-const EVENTS_AT_ONCE = 1000;
-export const SESSIONS_AT_ONCE = 100;
-export const MOST_SESSIONS = 500;
+const EVENTS_PER_PAGE = 1000;
+export const SESSIONS_PER_PAGE = 100;
+export const MAX_SESSIONS = 500;
 
-// --- in and out ---
+// --- login and logout ---
 
 export async function start() {
   addEventListener("hashchange", () => (closeDialog(), void follow()));
@@ -55,17 +55,17 @@ export async function useToken(text) {
   await enter();
 }
 
-/** Nobody looks: let go of the connection. */
+/** The page is hidden: close the connection. */
 export const rest = () => stream.stop();
 
-/** Somebody looks again: what happened in between is read first. */
+/** The page is visible again: catch up first. */
 export const wake = () => void follow();
 
 /** @param {string} [why] */
 export function leave(why = "") {
   stream.stop();
   token.clear();
-  Object.assign(have, { sessions: -2, approvals: -2 }); // whoever comes next reads them anew
+  Object.assign(have, { sessions: -2, approvals: -2 }); // after the next login, they are read again
   Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0, wanted: "" });
   state.views.clear();
   changed();
@@ -73,11 +73,11 @@ export function leave(why = "") {
 
 export async function logOut() {
   await request("POST", "/logout", {}).catch(() => {});
-  forgetDrafts(); // only here: who has to log in again wants to go on writing
+  forgetDrafts(); // only here: after an expired login, people want to keep their drafts
   leave();
 }
 
-// --- where we are ---
+// --- routing ---
 
 /** @param {string} hash */
 export function go(hash) {
@@ -115,7 +115,7 @@ async function open(id) {
     if (state.talk === talk) lost(error, talk);
     return;
   }
-  if (state.talk !== talk) return; // somebody was quicker than the network
+  if (state.talk !== talk) return; // the person has moved on meanwhile
   state.loading = false;
   stream.watch(() => [[talk.session, talk.seq]]);
   changed();
@@ -125,7 +125,7 @@ async function open(id) {
 async function catchUp(talk) {
   for (let more = true; more; ) {
     /** @type {{ events: import("./types.d.ts").WireEvent[], more: boolean }} */
-    const page = await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_AT_ONCE}`);
+    const page = await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=${EVENTS_PER_PAGE}`);
     page.events.forEach((event) => take(talk, event));
     more = page.more;
   }
@@ -145,7 +145,7 @@ function lost(error, talk) {
   changed();
 }
 
-// --- what happens ---
+// --- events ---
 
 const stream = new Stream({
   open() {
@@ -170,7 +170,7 @@ const stream = new Stream({
   },
 });
 
-/** Who waits for the end of a call, by its id, or for what came of a command, by its key. @type {Map<string, (problem: string) => void>} */
+/** Callbacks for the end of a call, by its id, or for the outcome of a command, by its key. @type {Map<string, (problem: string) => void>} */
 export const ends = new Map();
 
 /** @param {Talk} talk @param {import("./types.d.ts").WireEvent} event */
@@ -203,7 +203,7 @@ const PAUSE = 250;
 /** @type {() => void} */
 let hurry = () => {};
 
-/** The lists are read again when they changed, one reading at a time. @param {{ approvals: number, waiting: number, sessions: number }} news */
+/** The lists are read again when they have changed, one read at a time. @param {{ approvals: number, waiting: number, sessions: number }} news */
 function overview(news) {
   state.waiting = news.waiting;
   Object.assign(wanted, { sessions: news.sessions, approvals: news.approvals });
@@ -226,7 +226,7 @@ async function readLists() {
   }
 }
 
-/** Lists that change all the time are read a few times a second; ends at once when somebody wants another one. */
+/** Lists that change constantly are read a few times a second; `hurry` ends the pause. */
 const pause = () => new Promise((resolve) => setTimeout((hurry = () => resolve(undefined)), PAUSE));
 
 async function readApprovals() {
@@ -244,7 +244,7 @@ async function readSessions() {
   const { wanted: asked, most } = state;
   /** @type {SessionList} */
   const list = await get(`/sessions?limit=${most}&query=${encodeURIComponent(asked)}`);
-  if (asked !== state.wanted || most !== state.most) return; // somebody typed on, or wants more: this is not it
+  if (asked !== state.wanted || most !== state.most) return; // the search has changed meanwhile
   have.sessions = target;
   Object.assign(state, { sessions: list.sessions, total: list.total });
   if (!asked) state.all = list.total;
@@ -252,7 +252,7 @@ async function readSessions() {
   changed();
 }
 
-/** The open session is not in the list: it may be old or not looked for, or somebody deleted it. @param {Talk} talk */
+/** The open session is not in the list: it may be old, filtered out, or deleted. @param {Talk} talk */
 async function stillThere(talk) {
   try {
     await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=1`);
@@ -261,8 +261,8 @@ async function stillThere(talk) {
   }
 }
 
-/** Shows the sessions with these words, and at most so many. @param {string} wanted @param {number} [most] */
-export function find(wanted, most = SESSIONS_AT_ONCE) {
+/** Shows the sessions that match these words, at most `most`. @param {string} wanted @param {number} [most] */
+export function find(wanted, most = SESSIONS_PER_PAGE) {
   Object.assign(state, { wanted, most });
   have.sessions = -2;
   hurry();
@@ -279,7 +279,7 @@ export const keyOf = (session, call, approval) => `${session}/${call}/${approval
 const asked = new Set();
 
 /**
- * A call as the server shows it, read once for each approval; null until it is there.
+ * A call as the server shows it, read once for each approval; null until it has arrived.
  * @param {string} session @param {string} call @param {string} approval its id, or anything for a call that is over
  * @returns {CallView | null}
  */
@@ -320,7 +320,7 @@ export async function answer(session, call, approval, what) {
   }
 }
 
-/** Why an answer did not count. What the person can still mend is returned to the card. @param {unknown} error @param {string} key */
+/** Why an answer was not accepted. What the person can still fix is returned to the card. @param {unknown} error @param {string} key */
 function refused(error, key) {
   if (!(error instanceof Problem)) return words(error);
   switch (error.type) {
@@ -336,7 +336,7 @@ function refused(error, key) {
       have.approvals = -2;
       hurry();
       void readLists();
-      notice("The question has changed since you saw it. Please look again.", "bad");
+      notice("The question has changed since you saw it. Please review it again.", "bad");
       return "";
     default:
       return words(error);

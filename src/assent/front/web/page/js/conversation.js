@@ -1,4 +1,4 @@
-// The conversation: prompts, replies as they are written, thoughts, calls, and the box to write in.
+// The conversation: prompts, replies as they arrive, thoughts, calls, and the message box.
 
 import { withdraw } from "./acts.js";
 import { asksServer, CallBlock } from "./call.js";
@@ -26,8 +26,8 @@ export function Conversation({ talk, loading }) {
         ${talk.entries.map((entry) => html`<${Shown} key=${entry.id} ...${{ talk, entry }} />`)}
         <${Partial} partial=${talk.partial} busy=${talk.busy && talk.waiting.length === 0 && !running(talk)} />
         ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} session=${talk.session} queued=${queued} />`)}
-        ${!loading && talk.entries.length === 0 && talk.queued.length === 0 && html`<p class="note">Nothing was said yet. Write below what should be done.</p>`}
-        ${loading && talk.entries.length === 0 && html`<p class="note" role="status">Reading the session …</p>`}
+        ${!loading && talk.entries.length === 0 && talk.queued.length === 0 && html`<p class="note">No messages yet. Write below what should be done.</p>`}
+        ${loading && talk.entries.length === 0 && html`<p class="note" role="status">Loading the session …</p>`}
       </div>
     </div>
     <div class="foot">
@@ -35,7 +35,7 @@ export function Conversation({ talk, loading }) {
     </div>`;
 }
 
-/** Stays at the end while one reads there; stays put while one reads elsewhere. @param {string} session */
+/** Follows the end while the person reads there; otherwise stays where it is. @param {string} session */
 function useFollow(session) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const follows = useRef(true);
@@ -49,7 +49,7 @@ function useFollow(session) {
     const answering = box.current?.querySelector(".card:focus-within");
     if (follows.current && !answering && !showFromTop()) toEnd();
   };
-  /** A question that is larger than the view is read from its beginning; whoever has come to its end follows again. */
+  /** A question larger than the view is shown from its start; after scrolling to its end, the view follows again. */
   const showFromTop = () => {
     const card = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])].at(-1);
     if (!card || card === begun.current || fits(card)) return false;
@@ -141,10 +141,10 @@ function Todos({ todos }) {
 function Waiting({ session, queued: { key, text, tool, by } }) {
   const edit = async () => (await withdraw(session, key)) && putIntoPrompt(text);
   return html`<section class="prompt queued" aria-label="Waiting prompt">
-    <span class="who">Waits for its turn${by && ` · ${visible(who(by, state.me?.by))}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}
+    <span class="who">Waiting for its turn${by && ` · ${visible(who(by, state.me?.by))}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}
     ${state.me?.role === "operator" && html`<span class="row">
       ${!tool && html`<button class="link" onClick=${() => void edit()}>Edit</button>`}
-      <button class="link" onClick=${() => void withdraw(session, key)}>Take back</button>
+      <button class="link" onClick=${() => void withdraw(session, key)}>Withdraw</button>
     </span>`}
   </section>`;
 }

@@ -1,4 +1,4 @@
-// A button that copies what is shown, exactly as it is shown: with hidden characters made visible, without colours.
+// A button that copies what is shown, exactly as shown: hidden characters made visible, without colours.
 
 import { html, useEffect, useState } from "./html.js";
 
@@ -20,12 +20,12 @@ async function copied(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copiedTheOldWay(text); // a page without https has no clipboard of its own
+    return copiedBySelection(text); // without https, a page has no clipboard API
   }
 }
 
 /** @param {string} text */
-function copiedTheOldWay(text) {
+function copiedBySelection(text) {
   const box = document.createElement("textarea");
   box.value = text;
   box.className = "unseen";

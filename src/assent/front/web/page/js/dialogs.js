@@ -1,4 +1,4 @@
-// Windows over the page: which one is open, a new session, the keys, the standing permissions.
+// The dialogs: which one is open, a new session, the keys, the grants.
 
 import { begin, revoke } from "./acts.js";
 import { html, useEffect, useRef, useState } from "./html.js";
@@ -20,7 +20,7 @@ const WINDOWS = {
   grants: ["Always allowed in this session", Grants],
   rename: ["Rename the session", Rename],
   delete: ["Delete this session?", Delete],
-  undo: ["Take back a change", Undo],
+  undo: ["Undo a change", Undo],
   model: ["Choose the model", Model],
   yolo: ["Run everything without asking?", Yolo],
 };
@@ -47,7 +47,7 @@ function Window({ name, title, children }) {
 /** @param {{ compact?: boolean }} props */
 export function NewSession({ compact = false }) {
   const { me } = state;
-  const models = compact ? "models-at-home" : "models"; // both forms may be there at once
+  const models = compact ? "models-at-home" : "models"; // both forms may exist at once
   const { box, text: prompt, write } = useWriting(() => "");
   const [folder, setFolder] = useState(me?.folder ?? "");
   const [model, setModel] = useState(me?.model ?? "");
@@ -95,7 +95,7 @@ export function NewSession({ compact = false }) {
   </form>`;
 }
 
-/** Files of which folder? That of the server when none is named. @param {string} folder */
+/** The query for the folder whose files to complete; the server's default if it is empty. @param {string} folder */
 const inFolder = (folder) => (folder.trim() ? `folder=${encodeURIComponent(folder.trim())}&` : "");
 
 function Keys() {
@@ -104,11 +104,11 @@ function Keys() {
 
 function Grants() {
   const { talk } = state;
-  if (!talk?.grants.size) return html`<p class="soft">Nothing: every question is asked anew.</p>`;
+  if (!talk?.grants.size) return html`<p class="soft">Nothing is always allowed in this session.</p>`;
   return html`<ul class="form">${[...talk.grants.values()].map(
     (grant) => html`<li class="row" key=${grant.id}>
       <span class="grow">${visible(grant.reach)}<br /><span class="soft small">${grant.by && `given by ${visible(who(grant.by, talk.me))}`}${until(grant)}</span></span>
-      <button class="danger" onClick=${() => void revoke(talk.session, grant.id)}>Take back</button>
+      <button class="danger" onClick=${() => void revoke(talk.session, grant.id)}>Revoke</button>
     </li>`,
   )}</ul>`;
 }

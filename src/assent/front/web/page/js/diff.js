@@ -1,4 +1,4 @@
-// A change as the server cut it: hunks of numbered lines, each in pieces with the class of its colour.
+// A change as the server split it: hunks of numbered lines, each in pieces with a colour class.
 
 import { html, steady } from "./html.js";
 import { visible } from "./visible.js";
@@ -9,7 +9,7 @@ import { visible } from "./visible.js";
 const LOOK = { "+": "added", "-": "removed", " ": "same" };
 const WORD = { "+": "added: ", "-": "removed: ", " ": "" };
 
-/** With `choose`, every hunk has a box to leave it out. */
+/** With `choose`, every hunk has a checkbox to exclude it. */
 export const Diff = steady(
   /** @param {{ hunks: Hunk[], left?: Set<number>, choose?: (number: number, taken: boolean) => void, tall?: boolean }} props */
   ({ hunks, left, choose, tall = false }) =>
@@ -23,7 +23,7 @@ function OneHunk({ hunk, of, out, choose }) {
   const take = (/** @type {Event} */ event) => choose?.(hunk.number, /** @type {HTMLInputElement} */ (event.target).checked);
   return html`<section class="hunk ${out ? "left-out" : ""}">
     <div class="hunk-head">
-      ${choose && html`<label><input type="checkbox" checked=${!out} onChange=${take} /> Take part ${hunk.number + 1} of ${of}</label>`}
+      ${choose && html`<label><input type="checkbox" checked=${!out} onChange=${take} /> Include part ${hunk.number + 1} of ${of}</label>`}
       <span class="soft">${visible(hunk.header)}</span>
     </div>
     <div class="lines">${hunk.lines.map(oneLine)}</div>
@@ -37,7 +37,7 @@ function oneLine(line) {
     <span class="no old" aria-hidden="true">${line.old}</span><span class="no" aria-hidden="true">${line.new}</span>
     <span class="sign" aria-hidden="true">${line.kind}</span>
     <span class="src"><span class="unseen">${WORD[line.kind]}</span>${text}${
-      line.ends === false && html`<span class="no-end"> ⏎ no line end</span>`
+      line.ends === false && html`<span class="no-end"> ⏎ no newline at end of file</span>`
     }</span>
   </div>`;
 }

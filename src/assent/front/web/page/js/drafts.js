@@ -1,4 +1,4 @@
-// What was written and not sent yet, kept for each session of this tab, also over a reload; and the first line of a new session.
+// Unsent text, kept for each session of this tab and across reloads; and the first line of a new session.
 
 const PREFIX = "assent.draft.";
 
@@ -11,19 +11,19 @@ export function keepDraft(session, text) {
     if (text) sessionStorage.setItem(PREFIX + session, text);
     else sessionStorage.removeItem(PREFIX + session);
   } catch {
-    // the browser's store is full: the text stays in its box
+    // the browser's storage is full: the text stays in its box
   }
 }
 
 const NONE = { session: "", line: "" };
 let first = NONE;
 
-/** The prompt box of that session carries it out as soon as it is there. @param {string} session @param {string} line */
+/** The message box of that session carries it out as soon as it appears. @param {string} session @param {string} line */
 export function leaveFirst(session, line) {
   first = { session, line };
 }
 
-/** Once. @param {string} session */
+/** Returns it once. @param {string} session */
 export function takeFirst(session) {
   const line = first.session === session ? first.line : "";
   if (line) first = NONE;

@@ -1,5 +1,5 @@
-// The fold: everything the page knows about a session, made from its events and nothing else, by the same rules as the
-// server. Calls and entries are replaced, never changed, so that views see at once what is new.
+// The fold: everything the page knows about a session, computed from its events and nothing else, by the same rules as on
+// the server. Calls and entries are replaced, never mutated, so that views see immediately what is new.
 
 import { who } from "./names.js";
 
@@ -12,7 +12,7 @@ const LIVE_OUTPUT_LIMIT = 64_000;
 const OVER = ["success", "error", "cancelled"];
 
 export class Talk {
-  /** @param {string} session @param {string} me how we are called in the record */
+  /** @param {string} session @param {string} me our own name in the log */
   constructor(session, me = "") {
     this.session = session;
     this.me = me;
@@ -30,10 +30,10 @@ export class Talk {
     /** @type {Map<string, import("./types.d.ts").Grant>} */
     this.grants = new Map();
     this.openPrompt = "";
-    /** A person asked for a summary and waits for it: known only here. */
+    /** A person requested a compression and is waiting for it; known only here. */
     this.compressing = false;
     this.tokens = 0;
-    /** The reply that is being written; replaced by the whole one. */
+    /** The reply that is arriving; replaced by the complete one. */
     this.partial = { text: "", thoughts: /** @type {string[]} */ ([]), note: "" };
     /** @type {Map<string, string>} How each question was answered: shown with the call. */
     this.answers = new Map();
@@ -44,12 +44,12 @@ export class Talk {
     if (event.seq !== 0 && event.seq <= this.seq) return;
     if (event.seq !== 0) this.seq = event.seq;
     if (event.type.startsWith("call.") || event.type.startsWith("approval.")) this.#call(event);
-    else if (event.type.startsWith("model.") && event.type !== "model.changed") this.#reply(event);
+    else if (event.type.startsWith("model.") && event.type !== "model.changed" && event.type !== "model.warning") this.#reply(event);
     else this.#settle(event);
   }
 
-  /** What only those heard who were listening: the queue, live output, the reply so far. The queue is not taken when we heard of
-   * a newer one since we asked: `before` is the one we had then. @param {Snapshot} snapshot @param {Talk["queued"]} before */
+  /** Adds transient state that we missed: the queue, live output, the reply so far. The queue is ignored if a newer one has
+   * arrived since the request: `before` is the one we had then. @param {Snapshot} snapshot @param {Talk["queued"]} before */
   overlay(snapshot, before) {
     if (this.queued === before) this.queued = snapshot.queued;
     for (const { call } of snapshot.calls) {
@@ -72,7 +72,7 @@ export class Talk {
     return [...this.calls.values()].filter((call) => call.type === "awaiting_approval" && !call.answered_by);
   }
 
-  /** The call that wrote the newest list of things to do. */
+  /** The call that wrote the newest to-do list. */
   get todoCall() {
     return [...this.calls.values()].filter((call) => call.display?.type === "todos").at(-1);
   }
@@ -107,7 +107,7 @@ export class Talk {
         break;
       case "model.fallback":
         this.#clear();
-        this.#note(`${event.model} is used up (${event.reason}); ${event.fallback} goes on`, "", event);
+        this.#note(`${event.reason}: continuing with ${event.fallback} instead of ${event.model}`, "", event);
         break;
       case "model.message":
         this.#whole(event);
@@ -122,13 +122,14 @@ export class Talk {
   /** @param {Extract<WireEvent, { type: "model.message" }>} event */
   #whole(event) {
     this.#clear();
+    this.model ||= event.model; // a session may begin before there is a model
     const { input = 0, output = 0, thoughts = 0 } = event.usage ?? {};
     this.tokens += input + output + thoughts;
     event.parts.forEach((part, place) => {
       const text = part.type === "thought" ? thoughtText({ subject: part.subject ?? "", description: part.text ?? "" }) : part.text;
       if (part.type !== "call" && text) this.#add({ kind: part.type, id: `${event.seq}.${place}`, text });
     });
-    // Without calls the turn ends here, and its end says what happened.
+    // Without calls, the turn ends here, and its end says what happened.
     const goesOn = event.parts.some((part) => part.type === "call");
     if (goesOn && CUT[event.finish]) this.#note(CUT[event.finish], "bad", event);
   }
@@ -150,6 +151,12 @@ export class Talk {
         this.model = event.model;
         this.#note(`Model ${event.model}, set by ${who(event.by, this.me)}.`, "", event);
         break;
+      case "model.warning":
+        this.#note(event.text, "bad", event);
+        break;
+      case "effort.changed":
+        this.#note(`Effort ${event.effort ?? "up to the provider"}, set by ${who(event.by, this.me)}.`, "", event);
+        break;
       case "prompt.submitted":
         this.#prompt(event);
         break;
@@ -169,7 +176,7 @@ export class Talk {
         this.#note(compressedText(event), event.problem ? "bad" : "", event);
         break;
       case "chat.pruned":
-        this.#note(`The output of old calls left the conversation: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
+        this.#note(`Old output was removed: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
         break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
@@ -211,7 +218,7 @@ export class Talk {
 /** @type {Record<string, string>} */
 const CUT = {
   max_tokens: "The reply was cut off: it reached the model's output limit.",
-  safety: "The model's provider stopped this reply for its safety rules.",
+  safety: "The model's provider stopped this reply because of its safety rules.",
   other: "The model stopped this reply without saying that it was complete.",
 };
 
@@ -219,8 +226,8 @@ const CUT = {
 const TURN_ENDS = {
   cancelled: "Stopped.",
   failed: "The turn failed.",
-  max_turns: "Stopped: this session reached its limit of turns.",
-  loop_detected: "Stopped: the model was going in circles.",
+  max_turns: "Stopped: the limit of model requests (max_turns) was reached.",
+  loop_detected: "Stopped: the model repeated the same calls with the same results.",
   incomplete: "The reply is incomplete.",
   limit_reached: "Stopped: a limit was reached.",
 };
@@ -259,9 +266,9 @@ function following(call, event) {
 /** @type {Record<string, string>} */
 const ANSWERS = {
   proceed_once: "allowed once",
-  proceed_always: "allowed always",
-  proceed_always_server: "allowed always for this server",
-  proceed_always_tool: "allowed always for this tool",
+  proceed_always: "always allowed",
+  proceed_always_server: "always allowed for this server",
+  proceed_always_tool: "always allowed for this tool",
   cancel: "refused",
 };
 
@@ -272,7 +279,7 @@ function answerText(event, me) {
   return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${who(event.by, me)}${reason}`;
 }
 
-/** What comes along with a prompt and what was left out. @param {import("./types.d.ts").Attached[]} attached */
+/** What is included with a prompt and what was left out. @param {import("./types.d.ts").Attached[]} attached */
 function attachedText(attached) {
   const along = attached.filter((each) => each.parts).map(({ name, about }) => (about ? `${name} (${about})` : name));
   const leftOut = attached.filter((each) => each.problem).map(({ name, problem }) => `${name}: ${problem}`);
@@ -281,8 +288,8 @@ function attachedText(attached) {
 
 /** @param {Extract<WireEvent, { type: "chat.compressed" }>} event */
 function compressedText({ problem, tokens_before, tokens_after }) {
-  if (problem) return `The conversation could not be shortened: ${problem}`;
-  return `The older part of the conversation was replaced by a summary: ${tokens_before.toLocaleString()} tokens became ${tokens_after.toLocaleString()}.`;
+  if (problem) return `The conversation was not compressed: ${problem}`;
+  return `The older part of the conversation was replaced with a summary: ${tokens_before.toLocaleString()} tokens became ${tokens_after.toLocaleString()}.`;
 }
 
 /** @param {{ subject: string, description: string }} thought */
@@ -294,7 +301,7 @@ function addThought(thoughts, delta) {
   return [...thoughts.slice(0, -1), thoughts[thoughts.length - 1] + delta.description];
 }
 
-/** What the server knows of the thoughts so far, and what we heard meanwhile, perhaps from the middle of one on.
+/** The server's thoughts so far, and what we have received meanwhile, perhaps from the middle of one on.
  * @param {string[]} known @param {string[]} heard */
 function mergeThoughts(known, heard) {
   const news = heard.filter((thought) => !known.some((whole) => whole.endsWith(thought)));
@@ -305,7 +312,7 @@ function mergeThoughts(known, heard) {
   return overlaps ? [...known.slice(0, -1), whole, ...news.slice(1)] : [...known, ...news];
 }
 
-/** Two records of one text: `late` began somewhere inside `early` or at its end. @param {string} early @param {string} late */
+/** Joins two recordings of one text: `late` starts somewhere inside `early` or at its end. @param {string} early @param {string} late */
 export function joined(early, late) {
   for (let length = Math.min(early.length, late.length); length > 0; length--) {
     if (early.endsWith(late.slice(0, length))) return early + late.slice(length);

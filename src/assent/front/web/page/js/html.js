@@ -10,7 +10,7 @@ export { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "..
 export const html = htm.bind(h);
 
 /**
- * A view that is drawn again only when one of its properties is another value.
+ * A view that is redrawn only when one of its properties changes.
  * @template {object} P
  * @param {(props: P) => unknown} view
  */

@@ -1,4 +1,4 @@
-// Keyboard shortcuts. They count when no field has the focus; those of a question are the card's own.
+// Keyboard shortcuts. They work when no field has the focus; those of a question belong to the card.
 
 import { stopTurn } from "./acts.js";
 import { showQuestion } from "./composer.js";
@@ -7,12 +7,12 @@ import { show, state } from "./store.js";
 
 /** @type {[string, string][]} */
 export const SHORTCUTS = [
-  ["q", "show the next question and put the focus on it"],
-  ["y  a  e  n", "at a question: yes once, always, edit, no"],
-  ["/", "write a message; at its start a command, e.g. /undo"],
-  ["Enter", "send it (Shift+Enter: a new line)"],
-  ["@", "in a message: name a file"],
-  ["↑  ↓", "what was asked before"],
+  ["q", "go to the next question"],
+  ["y  a  e  n", "at a question: yes (once), always, edit, no"],
+  ["/", "write a message; commands start with /, e.g. /undo"],
+  ["Enter", "send it (Shift+Enter for a new line)"],
+  ["@", "in a message: mention a file"],
+  ["↑  ↓", "recall earlier prompts"],
   ["i", "inbox"],
   ["c", "new session"],
   ["[  ]", "previous, next session"],
@@ -20,7 +20,7 @@ export const SHORTCUTS = [
   ["m", "menu of the open session"],
   ["Ctrl+.", "stop the turn"],
   ["?", "this list"],
-  ["Esc", "leave a field, close a window"],
+  ["Esc", "leave a field, close a dialog"],
 ];
 
 /** @type {Record<string, () => unknown>} */

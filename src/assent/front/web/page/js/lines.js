@@ -1,10 +1,10 @@
-// What stands below the header, whatever is shown: that the server is away, and short notices over what follows.
+// Below the header of every page: a message if the server is unreachable, and short notices.
 
 import { html } from "./html.js";
 import { changed, dismiss, state } from "./store.js";
 import { visible } from "./visible.js";
 
-const narrow = matchMedia("(max-width: 760px)"); // as in layout.css: there only one of both is shown
+const narrow = matchMedia("(max-width: 760px)"); // as in layout.css, where only one of the two is shown
 narrow.addEventListener("change", changed);
 
 /** @param {{ beside?: boolean }} props `beside`: in the list of sessions */
@@ -15,7 +15,7 @@ export function Lines({ beside = false }) {
 
 function Link() {
   if (state.link !== "lost") return null;
-  return html`<div class="line off" role="alert"><span class="pulse" aria-hidden="true">●</span> The server is away. What you see is as it was; connecting again …</div>`;
+  return html`<div class="line off" role="alert"><span class="pulse" aria-hidden="true">●</span> The connection is lost. What you see may be out of date; reconnecting …</div>`;
 }
 
 function Notices() {

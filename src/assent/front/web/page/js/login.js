@@ -1,9 +1,9 @@
-// The way in: a login code in the address, used once and removed at once; or the token of another tab of this page.
+// Login: with a code in the URL, used once and removed at once; or with the token of another tab of this page.
 
 const CHANNEL = "assent.token";
 const WAIT_MS = 300;
 
-/** The code out of the address, which is clean afterwards. */
+/** The code from the URL, which is removed from it. */
 export function loginCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code") ?? "";
   if (code) history.replaceState(null, "", location.pathname);

@@ -1,4 +1,4 @@
-// Begins: look, keys, tabs, the first drawing, the way in.
+// Starts the page: theme, keys, tabs, first render, login.
 
 import { token } from "./api.js";
 import { App } from "./app.js";
@@ -17,5 +17,5 @@ shareWithTabs(token.get);
 shareConnections(rest, wake);
 drawWith(() => render(html`<${App} />`, root));
 changed();
-setInterval(changed, 60_000); // times in words grow old
+setInterval(changed, 60_000); // relative times go out of date
 void start();

@@ -1,5 +1,5 @@
-// Markdown as elements. marked reads it into tokens; what we make of them is a closed list of elements with text in
-// them. There is no HTML string anywhere: markup in the text stays text, images stay links, other schemes stay words.
+// Markdown as elements. marked parses it into tokens, which become a closed set of elements with text in them. There is
+// no HTML string anywhere: markup and images stay text, and so do links with other schemes.
 
 import { marked } from "../vendor/marked.js";
 import { Copy } from "./copy.js";
@@ -100,11 +100,11 @@ function span(token) {
     case "link":
       return link(token);
     default:
-      return token.raw; // also images and HTML: shown as they were written
+      return token.raw; // including images and HTML: shown as written
   }
 }
 
-/** The address is shown when the words could hide it. @param {Token} token */
+/** The URL is shown if the text could hide it. @param {Token} token */
 function link(token) {
   const address = target(token.href ?? "");
   if (address === null) return token.raw;
@@ -124,7 +124,7 @@ function target(href) {
   }
 }
 
-/** Only the entities that people write in prose; a numbered one could bring back what was made visible. @param {string} text */
+/** Only entities that people use in prose; a numeric one could hide again what was made visible. @param {string} text */
 function plain(text) {
   return text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name) => ENTITIES.get(name) ?? whole);
 }

@@ -31,7 +31,7 @@ function List({ id, label, items, button, close }) {
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     const menu = /** @type {HTMLElement} */ (list.current);
-    if (menu.matches(":popover-open")) return; // it closes by itself when the list around it is put in another order
+    if (menu.matches(":popover-open")) return; // the browser closes it when the surrounding list is reordered
     menu.showPopover();
     place(menu, /** @type {HTMLElement} */ (button.current));
     entries(menu)[0]?.focus();
@@ -46,7 +46,7 @@ function List({ id, label, items, button, close }) {
   </div>`;
 }
 
-/** Whoever presses elsewhere, scrolls the button away, or turns the phone is done with it. @param {{ current: HTMLElement | null }} list @param {{ current: HTMLElement | null }} button @param {(back?: boolean) => void} close */
+/** Closes on a click elsewhere, when the button scrolls away, or when the phone is turned. @param {{ current: HTMLElement | null }} list @param {{ current: HTMLElement | null }} button @param {(back?: boolean) => void} close */
 function useLeaving(list, button, close) {
   useEffect(() => {
     const off = new AbortController();
@@ -65,7 +65,7 @@ const entries = (menu) => [.../** @type {NodeListOf<HTMLElement>} */ (menu.query
 
 /** @param {(back?: boolean) => void} close */
 const keys = (close) => (/** @type {KeyboardEvent} */ event) => {
-  event.stopPropagation(); // letters are no shortcuts here
+  event.stopPropagation(); // letters are not shortcuts here
   const all = entries(/** @type {HTMLElement} */ (event.currentTarget));
   const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
   /** @type {Record<string, number>} */
@@ -79,7 +79,7 @@ const keys = (close) => (/** @type {KeyboardEvent} */ event) => {
   }
 };
 
-/** Below the button and inside the window; above it when there is no room. @param {HTMLElement} menu @param {HTMLElement} button */
+/** Below the button and inside the window; above it if there is no room. @param {HTMLElement} menu @param {HTMLElement} button */
 function place(menu, button) {
   const at = button.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();

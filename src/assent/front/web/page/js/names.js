@@ -1,4 +1,4 @@
-// Whoever did something, as people call them; the record has exactly who and from where (`ann@127.0.0.1`, `ann@pid42`).
+// Who did something, as people would say it; the log has exactly who and from where (`ann@127.0.0.1`, `ann@pid42`).
 
 /** @param {string | undefined} by @param {string | undefined} me */
 export function who(by, me) {

@@ -1,4 +1,4 @@
-// Tells people that a question waits or a turn is over: in the title, on the desktop, and to screen readers.
+// Tells people that a question is waiting or a turn is over: in the title, on the desktop, and to screen readers.
 
 import { changed, state } from "./store.js";
 
@@ -10,13 +10,13 @@ export function announce(approvals) {
   const fresh = approvals.filter((one) => known !== null && !known.has(one.approval.id));
   known = new Set(approvals.map((one) => one.approval.id));
   if (fresh.length === 0) return;
-  state.said = `${fresh.length === 1 ? "A question waits" : `${fresh.length} questions wait`}: ${headline(fresh[0])}`;
+  state.said = `${fresh.length === 1 ? "A question is waiting" : `${fresh.length} questions are waiting`}: ${headline(fresh[0])}`;
   if (document.hidden && allowed()) fresh.forEach(show);
 }
 
-/** What it is about, without the words of the model. @param {import("./types.d.ts").Waiting} one */
+/** What it is about, without the model's words. @param {import("./types.d.ts").Waiting} one */
 export function headline({ approval, session }) {
-  const what = { edit: "change a file", exec: "run a command", info: "ask the outside world", mcp: "use a server's tool", ask: "ask you something" };
+  const what = { edit: "change a file", exec: "run a command", info: "access data", mcp: "use a server's tool", ask: "ask you something" };
   return `${what[approval.details.type]} in ${folderName(session.folder)}`;
 }
 
@@ -36,7 +36,7 @@ function notify(title, body, tag, session) {
   };
 }
 
-/** A turn is over while nobody looked: the title says so until somebody does. @param {import("./fold.js").Talk} talk @param {string} status */
+/** A turn ended while nobody was looking: the title says so until somebody does. @param {import("./fold.js").Talk} talk @param {string} status */
 export function announceEnd({ session, title }, status) {
   if (!document.hidden) return;
   state.unseenEnd = true;

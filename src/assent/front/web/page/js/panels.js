@@ -1,4 +1,4 @@
-// The answers that need a word more: always (how far?), edit (into what?), no (why?).
+// Answers that need more input: always (which scope?), edit (to what?), no (why?).
 
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
 import { visible } from "./visible.js";
@@ -32,7 +32,7 @@ export function AlwaysPanel({ approval, send, close, allowed }) {
         </label>`,
       )}
     </fieldset>
-    <label class="field">How long
+    <label class="field">For how long
       <select value=${term} onChange=${(/** @type {Event} */ event) => setTerm(Number(valueOf(event)))}>
         ${TERMS.map(({ label }, place) => html`<option value=${place}>${label}</option>`)}
       </select>
@@ -52,7 +52,7 @@ function scopesOf({ options, scopes = [], details }) {
       label: scope.reach,
       answer: { outcome: /** @type {const} */ ("proceed_always"), scope: scope.id },
     })),
-    ...(options.includes("proceed_always_tool") ? [{ label: "every use of this tool", answer: { outcome: /** @type {const} */ ("proceed_always_tool") } }] : []),
+    ...(options.includes("proceed_always_tool") ? [{ label: "every call of this tool", answer: { outcome: /** @type {const} */ ("proceed_always_tool") } }] : []),
     ...(options.includes("proceed_always_server") ? [{ label: `every tool of ${server}`, answer: { outcome: /** @type {const} */ ("proceed_always_server") } }] : []),
   ];
 }
@@ -81,8 +81,8 @@ export function EditPanel({ approval, args, send, close }) {
       : html`<${Content} path=${details.type === "edit" ? details.path : ""} text=${content} change=${setContent} />`}
     ${problem && html`<p class="problem" role="alert">${visible(problem)}</p>`}
     <div class="row">
-      ${asksAgain && html`<button class="primary" type="submit">Show me the question with this</button>`}
-      <button type="button" class=${asksAgain ? "" : "primary"} onClick=${() => give("proceed_once")}>Yes, with my change</button>
+      ${asksAgain && html`<button class="primary" type="submit">Review my change</button>`}
+      <button type="button" class=${asksAgain ? "" : "primary"} onClick=${() => give("proceed_once")}>Approve my change</button>
       <button type="button" onClick=${close}>Back</button>
       ${details.type === "edit" && html`<button type="button" class="quiet" onClick=${() => setByArgs(!byArgs)}>
         Edit the ${byArgs ? "file" : "arguments"} instead
@@ -95,10 +95,10 @@ export function EditPanel({ approval, args, send, close }) {
 function Content({ path, text, change }) {
   const first = useFocus();
   const hides = visible(text) !== text;
-  return html`<label class="field">The whole new text of ${visible(path)}
+  return html`<label class="field">The complete new text of ${visible(path)}
     <textarea class="code" rows="14" spellcheck=${false} autocapitalize="off" wrap="off" ref=${first} value=${text}
       onInput=${(/** @type {Event} */ event) => change(valueOf(event))}></textarea>
-    ${hides && html`<span class="problem">This text has hidden characters; the question shows them.</span>`}
+    ${hides && html`<span class="problem">This text has hidden characters; the review shows them.</span>`}
   </label>`;
 }
 
@@ -145,7 +145,7 @@ export function RefusePanel({ send, close }) {
   const [reason, setReason] = useState("");
   const first = useFocus();
   return html`<form class="panel" onSubmit=${stopped(() => void send({ outcome: "cancel", reason: reason.trim() }))} onKeyDown=${escape(close)}>
-    <label class="field">Why not? The model reads this (may be empty)
+    <label class="field">Why not? The model sees this (optional)
       <input type="text" ref=${first} value=${reason} maxlength="2000" onInput=${(/** @type {Event} */ event) => setReason(valueOf(event))} />
     </label>
     <div class="row">
@@ -155,15 +155,15 @@ export function RefusePanel({ send, close }) {
   </form>`;
 }
 
-/** The field that has the focus when the panel opens; a text begins at its beginning. */
+/** The field that gets the focus when the panel opens; a text is shown from its start. */
 function useFocus() {
   const element = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     element.current?.focus();
-    element.current?.closest(".panel")?.scrollIntoView({ block: "nearest" }); // its buttons, too
+    element.current?.closest(".panel")?.scrollIntoView({ block: "nearest" }); // including its buttons
     if (!(element.current instanceof HTMLTextAreaElement)) return;
     element.current.setSelectionRange(0, 0);
-    element.current.scrollTop = 0; // the focus has shown its end
+    element.current.scrollTop = 0; // focusing scrolled to its end
   }, []);
   return element;
 }

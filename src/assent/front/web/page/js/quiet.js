@@ -1,4 +1,4 @@
-// Typing ahead answers nothing: a question takes an answer only after it has stood there, and keys have rested, for a moment.
+// Typing ahead answers nothing: a question accepts an answer only after it has been shown, without any keys, for a moment.
 
 import { useRef } from "./html.js";
 
@@ -11,12 +11,12 @@ addEventListener(
   "keydown",
   (event) => {
     before = newest;
-    newest = event.timeStamp; // when it was pressed, however late a busy page hears of it
+    newest = event.timeStamp; // when it was pressed, however late a busy page handles it
   },
   { capture: true },
 );
 
-/** @param {string} key what stands there; another one begins anew */
+/** @param {string} key what is shown; another one starts over */
 export function useQuiet(key) {
   const appeared = useRef({ key: "", at: 0 });
   if (appeared.current.key !== key) appeared.current = { key, at: performance.now() };

@@ -1,19 +1,19 @@
-// Walking through what was asked before, with the arrow keys. The way down leads back to what was being written.
+// Recalls earlier prompts with the arrow keys. Moving down returns to the draft.
 
 export class Recall {
-  /** From the oldest to the newest; the same twice in a row counts once. @type {string[]} */
+  /** From the oldest to the newest; the same prompt twice in a row counts once. @type {string[]} */
   #entries = [];
   #at = 0;
   #draft = "";
 
-  /** Only between two walks: a walk goes through what there was when it began. @param {string[]} entries */
+  /** Updates the entries, but not during a recall. @param {string[]} entries */
   know(entries) {
     if (this.#at !== this.#entries.length) return;
     this.#entries = entries.filter((entry, place) => entry !== entries[place - 1]);
     this.#at = this.#entries.length;
   }
 
-  /** Is this what the walk has brought? @param {string} text */
+  /** Whether this text was recalled. @param {string} text */
   shows(text) {
     return this.#at < this.#entries.length && this.#entries[this.#at] === text;
   }

@@ -1,21 +1,21 @@
-// Whether a person has had all of a box on screen: from its beginning, without a jump, to its end.
+// Whether all of a box has been on screen: from its start to its end, without a jump.
 
 import { useLayoutEffect, useRef, useState } from "./html.js";
 
 const SLACK = 4;
-/** Milliseconds: what is on screen for less, while the page is being put together and nobody has scrolled, was not seen. */
-const MOMENT = 250;
+/** Milliseconds: what is on screen for less, during layout and before any scrolling, does not count as seen. */
+const SETTLE_MS = 250;
 
-/** A box that is too small by a few lines gets room for them, if its card is then still in view as a whole: what is shown without
- * scrolling counts as seen. @param {HTMLElement} element */
+/** A box that is a few lines too small is enlarged if its whole card stays in view: what is shown without scrolling counts
+ * as seen. @param {HTMLElement} element */
 function giveRoom(element) {
   const { scrollTop } = element;
   element.toggleAttribute("data-roomy", true);
   element.toggleAttribute("data-roomy", element.scrollHeight <= element.clientHeight && fits(element.closest(".card")));
-  element.scrollTop = scrollTop; // while it was larger, the end may have come down
+  element.scrollTop = scrollTop; // while it was larger, the position may have changed
 }
 
-/** Can a question be in view as a whole? Without the hint to scroll, which is not there then. @param {HTMLElement | null} card */
+/** Whether a whole question fits into the view, without the hint to scroll, which is hidden then. @param {HTMLElement | null} card */
 export function fits(card) {
   const hint = /** @type {HTMLElement | null | undefined} */ (card?.querySelector(".unread"));
   return !card || card.offsetHeight - (hint?.offsetHeight ?? 0) <= (areaOf(card)?.clientHeight ?? 0);
@@ -24,7 +24,7 @@ export function fits(card) {
 /** @param {HTMLElement} element */
 const areaOf = (element) => element.closest(".scroll-area");
 
-/** Which part of what is in the box can be seen now: the box may itself be half out of view. @param {HTMLElement} element */
+/** Which part of the box's content is visible now: the box itself may be partly out of view. @param {HTMLElement} element */
 function onScreen(element) {
   const begin = element.getBoundingClientRect().top + element.clientTop;
   const area = areaOf(element)?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
@@ -33,7 +33,7 @@ function onScreen(element) {
   return { from: element.scrollTop + hidden, to: element.scrollTop + shown };
 }
 
-/** Give it a key for what is in the box; a new one begins anew. @param {string} key */
+/** `key` identifies the content of the box; a new one starts over. @param {string} key */
 export function useSeen(key) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const until = useRef({ key: "", pixels: 0 });
@@ -57,7 +57,7 @@ export function useSeen(key) {
   useLayoutEffect(() => {
     const fit = () => {
       if (box.current) giveRoom(box.current);
-      look(MOMENT);
+      look(SETTLE_MS);
     };
     const scrolled = () => look();
     fit();

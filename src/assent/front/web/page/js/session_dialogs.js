@@ -1,10 +1,10 @@
-// Windows about one session: its name, its end, what it wrote, its model.
+// Dialogs about one session: rename, delete, undo, model.
 
 import { changesOf, remove, undo, updateInWindow } from "./acts.js";
 import { viewOf, words } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
-import { modelNames } from "./modes.js";
+import { learnModels, modelNames } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
 import { closeDialog, state } from "./store.js";
 import { ago } from "./times.js";
@@ -12,7 +12,7 @@ import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Change} Change */
 
-/** A window that does one thing: what is wrong is said in it, and it closes when it is done. @param {() => Promise<string>} act */
+/** A dialog that does one thing: it shows what goes wrong, and closes when it is done. @param {() => Promise<string>} act */
 function useDoing(act) {
   const [doing, setDoing] = useState(false);
   const [problem, setProblem] = useState("");
@@ -50,8 +50,8 @@ export function Delete() {
   const { doing, problem, run } = useDoing(() => remove(id));
   const running = state.sessions.some((session) => session.id === id && session.status === "running");
   return html`<form class="form" onSubmit=${run}>
-    <p><strong class="any">${visible(title) || "New session"}</strong> and its whole history will be gone for good.${running && " It is at work now; that is stopped."}</p>
-    <p class="soft">Files that it changed stay as they are.</p>
+    <p><strong class="any">${visible(title) || "New session"}</strong> and its whole history will be deleted permanently.${running && " It is running now and will be stopped."}</p>
+    <p class="soft">The files it changed stay as they are.</p>
     <${Wrong} text=${problem} />
     <div class="row"><button class="danger primary" type="submit" disabled=${doing}>${doing ? "Deleting …" : "Delete"}</button>
       <button type="button" autofocus onClick=${closeDialog}>Keep it</button></div>
@@ -62,14 +62,14 @@ export function Yolo() {
   const { id } = state.about;
   const { doing, problem, run } = useDoing(() => updateInWindow(id, { mode: "yolo" }));
   return html`<form class="form" onSubmit=${run}>
-    <p>Every command and every change of this session runs at once, whatever it is. Only rules that deny still hold.</p>
+    <p>Every command and every change of this session runs at once, whatever it is. Only deny and ask rules still apply.</p>
     <${Wrong} text=${problem} />
     <div class="row"><button class="danger primary" type="submit" disabled=${doing}>Run everything in this session</button>
-      <button type="button" autofocus onClick=${closeDialog}>Go on asking</button></div>
+      <button type="button" autofocus onClick=${closeDialog}>Keep asking</button></div>
   </form>`;
 }
 
-// --- taking back ---
+// --- undo ---
 
 export function Undo() {
   const { id } = state.about;
@@ -82,15 +82,15 @@ export function Undo() {
   const change = changes?.find((one) => one.call_id === chosen) ?? changes?.[0];
   const { doing, problem, run } = useDoing(async () => (change ? undo(id, change, shortPath(change.path)) : ""));
   if (trouble) return html`<${Wrong} text=${trouble} />`;
-  if (!changes) return html`<p class="soft" role="status">Reading what was written …</p>`;
-  if (!change) return html`<p class="soft">No call of this session changed a file, or all of it was taken back.</p>`;
+  if (!changes) return html`<p class="soft" role="status">Loading the changes …</p>`;
+  if (!change) return html`<p class="soft">No call of this session has changed a file, or all changes have been undone.</p>`;
   return html`<form class="form" onSubmit=${run}>
-    <fieldset class="choices"><legend>Which change? The file becomes as it was before, unless it was changed since.</legend>
+    <fieldset class="choices"><legend>Which change? The file is restored, unless it has changed since.</legend>
       ${changes.map((one) => html`<${Choice} key=${one.call_id} ...${{ one, checked: one === change, choose }} />`)}
     </fieldset>
     <${Wrote} session=${id} call=${change.call_id} />
     <${Wrong} text=${problem} />
-    <div class="row"><button class="primary" type="submit" disabled=${doing}>Take back</button><${Back} /></div>
+    <div class="row"><button class="primary" type="submit" disabled=${doing}>Undo</button><${Back} /></div>
   </form>`;
 }
 
@@ -100,13 +100,13 @@ function Choice({ one, checked, choose }) {
     <span class="grow"><span class="any">${visible(shortPath(one.path))}</span> <span class="soft small">${visible(one.tool)} · ${ago(one.at)}</span></span></label>`;
 }
 
-/** What it wrote, and what would go. @param {{ session: string, call: string }} props */
+/** What it wrote, which would be undone. @param {{ session: string, call: string }} props */
 function Wrote({ session, call }) {
   const view = viewOf(session, call, "done");
   return view?.hunks.length ? html`<div class="wrote"><p class="soft small">This was written:</p><${Diff} hunks=${view.hunks} tall=${true} /></div>` : null;
 }
 
-/** Inside the folder of the session. @param {string} path */
+/** Relative to the session's folder, if inside it. @param {string} path */
 function shortPath(path) {
   const folder = `${state.talk?.folder ?? ""}/`;
   return path.startsWith(folder) ? path.slice(folder.length) : path;
@@ -114,21 +114,30 @@ function shortPath(path) {
 
 // --- the model ---
 
+const MOST_MODELS = 60;
+
+/** Those that contain what is typed, or all; a router has hundreds. @param {string[]} names @param {string} typed */
+function fitting(names, typed) {
+  const found = names.filter((name) => name.includes(typed));
+  return (found.length ? found : names).slice(0, MOST_MODELS);
+}
+
 export function Model() {
   const { id } = state.about;
   const talk = state.talk;
   const [chosen, choose] = useState(talk?.model ?? "");
   const [typed, setTyped] = useState("");
+  useEffect(() => void learnModels(), []);
   const wish = typed.trim() || chosen;
   const { doing, problem, run } = useDoing(() => updateInWindow(id, { model: wish }));
   return html`<form class="form" onSubmit=${run}>
-    <fieldset class="choices"><legend>Which one answers from the next request on?</legend>
-      ${modelNames(talk).map(
+    <fieldset class="choices"><legend>Which model answers from the next request on?</legend>
+      ${fitting(modelNames(talk), typed.trim()).map(
         (name) => html`<label class="choice" key=${name}><input type="radio" name="model" checked=${!typed.trim() && name === chosen} onChange=${() => (choose(name), setTyped(""))} />
           <span class="grow any">${visible(name)}${name === talk?.model && html` <span class="soft small">in use</span>`}</span></label>`,
       )}
     </fieldset>
-    <label>Or another one, by its name
+    <label>Or another one, by name
       <input type="text" spellcheck=${false} autocapitalize="off" autocomplete="off" maxlength="200" value=${typed} placeholder="e.g. gemini-2.5-pro"
         onInput=${(/** @type {Event} */ event) => setTyped(valueOf(event))} />
     </label>

@@ -1,4 +1,4 @@
-// What can be done with a session, as a menu: in the list for any of them, in the conversation for the open one.
+// The menus of a session: in the list for any session, in the conversation for the open one.
 
 import { compress, fork } from "./acts.js";
 import { html } from "./html.js";
@@ -11,7 +11,7 @@ import { visible } from "./visible.js";
 /** @param {{ session: Named }} props */
 export function ListedMenu({ session }) {
   if (state.me?.role !== "operator") return null;
-  return html`<${Menu} label=${`Menu of ${visible(session.title) || "a session without a name"}`} items=${[rename(session), copy(session), remove(session)]} />`;
+  return html`<${Menu} label=${`Menu of ${visible(session.title) || "an unnamed session"}`} items=${[rename(session), copy(session), remove(session)]} />`;
 }
 
 /** @param {{ session: Named }} props */
@@ -19,7 +19,7 @@ export function OpenMenu({ session }) {
   if (state.me?.role !== "operator") return null;
   const items = [
     rename(session),
-    { label: "Take back a change …", act: () => show("undo", session) },
+    { label: "Undo a change …", act: () => show("undo", session) },
     { label: "Compress the history", act: () => void compress(session.id) },
     copy(session),
     remove(session),
@@ -30,6 +30,6 @@ export function OpenMenu({ session }) {
 /** @param {Named} session */
 const rename = (session) => ({ label: "Rename …", act: () => show("rename", session) });
 /** @param {Named} session */
-const copy = (session) => ({ label: "Go on in a copy", act: () => void fork(session.id, session.title) });
+const copy = (session) => ({ label: "Continue in a copy", act: () => void fork(session.id, session.title) });
 /** @param {Named} session */
 const remove = (session) => ({ label: "Delete …", danger: true, act: () => show("delete", session) });

@@ -1,6 +1,6 @@
-// The sessions, the inbox, and the few settings of the page.
+// The sessions, the inbox, and the page's few settings.
 
-import { find, logOut, MOST_SESSIONS, SESSIONS_AT_ONCE } from "./controller.js";
+import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
 import { askToNotify, folderName, possible } from "./notify.js";
@@ -19,7 +19,7 @@ export function Side({ current }) {
     <${Lines} beside=${true} />
     <div class="side-links">
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
-        <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">nothing waits</span>`}
+        <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">empty</span>`}
       </a>
       ${me?.role === "operator" && html`<button onClick=${() => show("new")}>New session</button>`}
     </div>
@@ -27,17 +27,17 @@ export function Side({ current }) {
       <h2>Sessions</h2>
       ${(state.all > FEW || state.wanted) && html`<${Find} />`}
       <ul>${state.sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
-      ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "None with these words." : "None yet."}</p>`}
+      ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
     </nav>
     <${Foot} />
   </aside>`;
 }
 
-/** Fewer than these are found at a glance. */
+/** With fewer sessions, no search is needed. */
 const FEW = 7;
 
-const STATUS = { running: "running", waiting: "waits for you", idle: "idle", elsewhere: "open in another program" };
+const STATUS = { running: "running", waiting: "waiting for you", idle: "idle", elsewhere: "open in another program" };
 
 /** @param {{ session: import("./types.d.ts").Session, here: boolean }} props */
 function Item({ session, here }) {
@@ -62,9 +62,9 @@ function Find() {
 function Older() {
   const more = state.total - state.sessions.length;
   if (more <= 0) return null;
-  if (state.most >= MOST_SESSIONS) return html`<p class="soft small item">and ${more} older ones: find them by a word of their name</p>`;
-  const add = () => find(state.wanted, Math.min(MOST_SESSIONS, state.most + SESSIONS_AT_ONCE));
-  return html`<button class="quiet item" onClick=${add}>Show older ones <span class="soft small">${more} more</span></button>`;
+  if (state.most >= MAX_SESSIONS) return html`<p class="soft small item">and ${more} older ones: find them by a word in their name</p>`;
+  const add = () => find(state.wanted, Math.min(MAX_SESSIONS, state.most + SESSIONS_PER_PAGE));
+  return html`<button class="quiet item" onClick=${add}>Show older <span class="soft small">${more} more</span></button>`;
 }
 
 function Foot() {
@@ -72,7 +72,7 @@ function Foot() {
   const [ask, setAsk] = useState(possible());
   return html`<footer>
     <span class="grow cut small soft" title=${state.me?.role}>${visible(state.me?.name ?? "")}</span>
-    ${ask && html`<button class="quiet" title="Notify me on the desktop when a question waits" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
+    ${ask && html`<button class="quiet" title="Notify me on the desktop when a question is waiting" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
@@ -91,7 +91,7 @@ function Icon({ name }) {
   return html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><path d=${SHAPES[name]} fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" /></svg>`;
 }
 
-/** A tick in a frame: what Assent is about. */
+/** The logo: a tick in a frame. */
 export function Mark() {
   return html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
     <rect x="2" y="2" width="28" height="28" rx="8" fill="var(--accent)" />

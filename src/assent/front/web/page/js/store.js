@@ -1,4 +1,4 @@
-// All that the page knows, in one place. Views read it and draw; only the desk changes it.
+// Everything the page knows, in one place. Views read it and draw; only the controller changes it.
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
 /** @typedef {{ name: "home" | "inbox" | "session", id: string }} Route */
@@ -13,7 +13,7 @@ export const state = {
   route: /** @type {Route} */ ({ name: "home", id: "" }),
   sessions: /** @type {import("./types.d.ts").Session[]} */ ([]),
   total: 0,
-  /** Words that sessions are looked for with, how many are shown at most, and how many there are in all. */
+  /** The search words, how many sessions are shown at most, and how many there are in total. */
   wanted: "",
   most: 100,
   all: 0,
@@ -22,17 +22,17 @@ export const state = {
   talk: /** @type {import("./fold.js").Talk | null} */ (null),
   loading: false,
   problem: "",
-  /** What the server shows of a call, by `session/call/approval`. @type {Map<string, CallView>} */
+  /** The server's view of a call, by `session/call/approval`. @type {Map<string, CallView>} */
   views: new Map(),
-  /** Answers on their way, by `session/call/approval`. @type {Set<string>} */
+  /** Answers being sent, by `session/call/approval`. @type {Set<string>} */
   sending: new Set(),
   notices: /** @type {Notice[]} */ ([]),
   dialog: /** @type {Dialog} */ (""),
   /** The session that the dialog is about. */
   about: { id: "", title: "" },
-  /** A turn ended and nobody has looked since. */
+  /** Whether a turn has ended since somebody last looked. */
   unseenEnd: false,
-  /** Said aloud by screen readers. */
+  /** Announced by screen readers. */
   said: "",
 };
 
@@ -45,7 +45,7 @@ export function drawWith(how) {
   draw = how;
 }
 
-/** Draws soon; many changes in one moment are one drawing. A hidden tab gets no frames, but its title must be right. */
+/** Draws soon; several changes at once are drawn together. A hidden tab gets no frames, but its title must be right. */
 export function changed() {
   if (due) return;
   due = true;

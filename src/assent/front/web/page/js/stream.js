@@ -1,11 +1,11 @@
-// The one stream of events: read with fetch (it carries the token), cut into frames. When it breaks it is begun again
-// after the last event that we have, which is all the cursor there is.
+// The event stream: read with fetch (which can send the token), split into frames. When it breaks, it is restarted after
+// the last event we have, which serves as the cursor.
 
 import { authorization, Problem } from "./api.js";
 
-const SILENCE_MS = 40_000; // the server says something at least every 15 seconds
+const SILENCE_MS = 40_000; // the server sends something at least every 15 seconds
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 3000;
+const MAX_PAUSE_MS = 3000;
 
 /** @typedef {{ event: string, data: string[] }} Frame */
 /** @typedef {{ open: () => void, frame: (frame: Frame) => void, lost: () => void, refused: (problem: Problem) => void }} Listener */
@@ -20,7 +20,7 @@ export class Stream {
     this.hurry = () => {};
   }
 
-  /** Watch these sessions from now on; `at` tells the last event that we have of each. @param {() => [string, number][]} at */
+  /** Watches these sessions from now on; `at` returns the last event we have of each. @param {() => [string, number][]} at */
   watch(at) {
     this.stop();
     const abort = new AbortController();
@@ -33,7 +33,7 @@ export class Stream {
     this.current = null;
   }
 
-  /** Try at once instead of after the pause, e.g. because the network is back. */
+  /** Retries immediately instead of after the pause, e.g. because the network is back. */
   now() {
     this.hurry();
   }
@@ -50,7 +50,7 @@ export class Stream {
       if (abort.signal.aborted) return;
       this.listener.lost();
       await this.#rest(pause);
-      pause = Math.min(pause * 1.7, LONGEST_PAUSE_MS);
+      pause = Math.min(pause * 1.7, MAX_PAUSE_MS);
     }
   }
 
@@ -83,7 +83,7 @@ export class Stream {
   }
 }
 
-/** Server-sent events out of chunks that may end anywhere. */
+/** Parses server-sent events from chunks that may end anywhere. */
 export class Frames {
   rest = "";
 

@@ -1,5 +1,5 @@
-// What is being typed, as far as it can be completed, and what stands there afterwards. By the rules of the terminal's prompt:
-// a command at the very start, its argument, or a file after `@` anywhere; `@"a b.txt"` is a path with blanks.
+// The word being typed, if it can be completed, and the text after completion. By the rules of the terminal's prompt:
+// a command at the very start, its argument, or a file after `@` anywhere; `@"a b.txt"` is a path with spaces.
 
 /** @typedef {{ kind: "command" | "argument" | "file", start: number, end: number, typed: string, command: string }} Word */
 /** @typedef {{ name: string, help: string }} Candidate */
@@ -30,19 +30,19 @@ const ended = (rest, after) => (rest.exec(after)?.[0] ?? "").length;
 /** @param {string} text */
 const plain = (text) => text.replace(/\\(.)/g, "$1");
 
-/** The text with the word replaced, and where the caret stands then. @param {string} text @param {Word} word @param {string} name */
+/** The text with the word replaced, and the new caret position. @param {string} text @param {Word} word @param {string} name */
 export function taken(text, word, name) {
   const put = word.kind === "argument" ? name : word.kind === "command" ? `/${name} ` : `${mention(name)} `;
   const after = text.slice(word.end).replace(/^ /, put.endsWith(" ") ? "" : " ");
   return { text: text.slice(0, word.start) + put + after, caret: word.start + put.length };
 }
 
-/** A path as it is written into a prompt. @param {string} path */
+/** A path as it is written in a prompt. @param {string} path */
 function mention(path) {
   return PLAIN_PATH.test(path) ? `@${path}` : `@"${path.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Those that begin like this first, then those that have it somewhere. @param {string} typed @param {Candidate[]} candidates */
+/** Prefix matches first, then substring matches. @param {string} typed @param {Candidate[]} candidates */
 export function fitting(typed, candidates) {
   const wanted = typed.trim().toLowerCase();
   const begins = candidates.filter(({ name }) => name.toLowerCase().startsWith(wanted));

@@ -1,4 +1,4 @@
-// The list of what could be meant while somebody types: a listbox that the text box controls,
+// The list of suggestions while somebody types: a listbox controlled by the text box,
 // https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
 
 import { get } from "./api.js";
@@ -12,7 +12,7 @@ import { visible } from "./visible.js";
 
 /** @typedef {(Candidate[] | Promise<Candidate[]>)[]} Offers */
 
-const MOST_FILES = 8;
+const MAX_FILES = 8;
 const PAUSE_MS = 60;
 const LIST = "suggestions";
 
@@ -29,7 +29,7 @@ export function useSuggestions(box, write, offers) {
     const mine = ++newest.current;
     setShown((before) => still(before, word));
     if (!word) return;
-    if (word.kind === "file") await new Promise((wake) => setTimeout(wake, PAUSE_MS)); // who types on is asked less
+    if (word.kind === "file") await new Promise((wake) => setTimeout(wake, PAUSE_MS)); // fewer requests while somebody keeps typing
     if (newest.current !== mine) return;
     let items = /** @type {Candidate[]} */ ([]);
     for (const some of offers(word)) {
@@ -40,7 +40,7 @@ export function useSuggestions(box, write, offers) {
     if (!items.length) setShown(null);
   };
   const move = (/** @type {number} */ by) => setShown((now) => now && { ...now, at: (now.at + by + now.items.length) % now.items.length });
-  /** Puts what was chosen into the text. */
+  /** Inserts the choice into the text. */
   const take = (/** @type {string} */ name) => {
     const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
     const word = wordAt(value, selectionStart);
@@ -51,7 +51,7 @@ export function useSuggestions(box, write, offers) {
     if (word.kind === "command") void look(next.text, next.caret);
     return { word, text: next.text };
   };
-  /** Is this key for the list? `choose` gets what was chosen, and whether to carry it out at once. */
+  /** Whether this key is for the list. `choose` gets the choice, and whether to carry it out at once. */
   const onKey = (/** @type {KeyboardEvent} */ event, /** @type {(name: string, go: boolean) => void} */ choose = take) => {
     if (!shown || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event.key === "ArrowDown" ? 1 : -1);
@@ -63,18 +63,18 @@ export function useSuggestions(box, write, offers) {
   return { shown, look, close, take, onKey };
 }
 
-/** What the text box says of itself while it controls the list. @param {Shown | null} shown */
+/** The attributes of the text box while it controls the list. @param {Shown | null} shown */
 export const controls = (shown) =>
   shown ? { role: "combobox", "aria-expanded": true, "aria-controls": LIST, "aria-activedescendant": optionId(shown.at) } : {};
 
-/** Until the new offers are there: those of the old that still fit. @param {Shown | null} shown @param {Word | null} word @returns {Shown | null} */
+/** Until the new suggestions arrive: the old ones that still match. @param {Shown | null} shown @param {Word | null} word @returns {Shown | null} */
 function still(shown, word) {
   if (!shown || shown.word.kind !== word?.kind || shown.word.command !== word.command) return null;
   const items = shown.items.filter(({ name }) => hasLetters(name.toLowerCase(), word.typed.toLowerCase()));
   return items.length ? { word, items, at: 0 } : null;
 }
 
-/** All these letters, in this order. @param {string} name @param {string} letters */
+/** Whether the name has all these letters, in this order. @param {string} name @param {string} letters */
 function hasLetters(name, letters) {
   let at = -1;
   return [...letters].every((letter) => (at = name.indexOf(letter, at + 1)) >= 0);
@@ -83,7 +83,7 @@ function hasLetters(name, letters) {
 /** @param {string} path with a question mark @param {string} typed @returns {Promise<Candidate[]>} */
 export async function filesOf(path, typed) {
   /** @type {{ files: string[] }} */
-  const found = await get(`${path}limit=${MOST_FILES}&query=${encodeURIComponent(typed)}`).catch(() => ({ files: [] }));
+  const found = await get(`${path}limit=${MAX_FILES}&query=${encodeURIComponent(typed)}`).catch(() => ({ files: [] }));
   return found.files.map((path) => ({ name: path, help: "" }));
 }
 

@@ -1,5 +1,5 @@
-// Many tabs: a browser opens only six connections to one server, and a stream holds one. So of all hidden tabs one keeps
-// its stream (it notifies), the others rest and catch up when they are looked at.
+// Many tabs: a browser opens only six connections to one server, and a stream takes one. So only one hidden tab keeps its
+// stream (for notifications); the others pause and catch up when they are shown.
 
 const HIDDEN = "assent.hidden-tab";
 

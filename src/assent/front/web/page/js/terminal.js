@@ -1,5 +1,5 @@
-// Terminal output as it would look in the end: lines that were written over are shown as they became, colours stay, every
-// other sequence is dropped. Line by line, as in the server's process/plain.
+// Terminal output in its final form: overwritten lines show their last content, colours stay, every other sequence is
+// dropped. Line by line, as in the server's process/plain_text.
 
 import { pieces } from "./ansi.js";
 import { Copy } from "./copy.js";
@@ -13,7 +13,7 @@ const TOKENS = /(?<back>[\r\x08])|\x1b\[(?<erase>[0-2]?)K|(?<pen>\x1b\[[0-9;]*m)
 const CLOSE_TO_END = 24;
 
 export const Terminal = steady(
-  /** Shown from its end, where the outcome is, until somebody scrolls away. @param {{ text: string, label?: string }} props */
+  /** Shows the end, where the outcome is, until somebody scrolls away. @param {{ text: string, label?: string }} props */
   ({ text, label = "Output" }) => {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const atEnd = useRef(true);
@@ -51,7 +51,7 @@ export function settled(text) {
     .replace(/\n+$/, "\n");
 }
 
-/** One line, cell by cell; a cell carries the colour changes before it. @param {string} line */
+/** One line, cell by cell; each cell carries the colour changes before it. @param {string} line */
 function replay(line) {
   /** @type {string[]} */
   let row = [];

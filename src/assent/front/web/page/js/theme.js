@@ -1,4 +1,4 @@
-// Light, dark, or as the system says.
+// Light, dark, or the system's theme.
 
 /** @typedef {"auto" | "light" | "dark"} Theme */
 const KEY = "assent.theme";

@@ -1,9 +1,9 @@
-// Times in words.
+// Relative and absolute times.
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** How long ago, in a word or two; a date when it is long. @param {number} seconds @param {number} [now] */
+/** How long ago, in a word or two; a date if it is long ago. @param {number} seconds @param {number} [now] */
 export function ago(seconds, now = Date.now() / 1000) {
   const age = now - seconds;
   if (age < MINUTE) return "now";

@@ -1,4 +1,4 @@
-// What comes over the wire, as the API describes it. Only for the type checker.
+// The wire types, as described by the API. Only for the type checker.
 
 export type Mode = "default" | "auto_edit" | "yolo" | "plan";
 export type Outcome =
@@ -25,15 +25,17 @@ export interface Me {
   folder: string;
   model: string;
   mode: Mode;
-  /** How we are called in the record. */
+  /** Our own name in the log. */
   by: string;
   models?: string[];
+  /** What keeps the model of new sessions from being used, or why there is none. */
+  problem?: string;
 }
 export interface Taken {
   state: "taken" | "recorded";
   key: string;
 }
-/** A prompt to be chosen by name. */
+/** A prompt chosen by name. */
 export interface PromptView {
   name: string;
   help: string;
@@ -110,7 +112,7 @@ export type Display =
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
-/** A call in whatever state it is; each state has the fields that it has. */
+/** A call in any state; which fields it has depends on the state. */
 export interface Call {
   type: CallState;
   request: Request;
@@ -195,7 +197,7 @@ export interface Line {
   old?: number;
   new?: number;
   ends?: boolean;
-  /** As it may be shown: pieces with the class of their colour. */
+  /** Safe to show: pieces with their colour class. */
   pieces?: [string, string][];
 }
 export interface Hunk {
@@ -204,7 +206,7 @@ export interface Hunk {
   old_from: number;
   lines: Line[];
 }
-/** A question or change as it may be shown: hidden characters visible, and why to look twice. */
+/** A question or change, safe to show: hidden characters made visible, with warnings. */
 export interface Shown {
   text: string;
   suspicious: string[];
@@ -253,8 +255,10 @@ export type WireEvent = Envelope &
     | { type: "session.renamed"; title: string }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string }
+    | { type: "model.warning"; model: string; text: string }
+    | { type: "effort.changed"; effort: string | null; by: string }
     | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string; attached?: Attached[] }
-    | { type: "model.message"; prompt_id: string; parts: Part[]; finish: string; usage?: Usage }
+    | { type: "model.message"; prompt_id: string; model: string; parts: Part[]; finish: string; usage?: Usage }
     | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
     | { type: "call.requested"; request: Request }
     | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown>; about?: string }
@@ -279,7 +283,7 @@ export type WireEvent = Envelope &
     | { type: "calls.queued"; call_ids: string[] }
   );
 
-/** Something that a prompt names with `@`. */
+/** Something that a prompt mentions with `@`. */
 export interface Attached {
   name: string;
   about?: string;
@@ -287,7 +291,7 @@ export interface Attached {
   problem?: string;
 }
 
-/** What stands in a conversation, in order. */
+/** The entries of a conversation, in order. */
 export type Entry =
   | { kind: "prompt"; id: string; text: string; by: string; at: number }
   | { kind: "thought"; id: string; text: string }

@@ -1,4 +1,4 @@
-// Nothing hides: characters that are invisible, turn the text around or look like a blank without being one are shown as
+// Makes everything visible: characters that are invisible, reverse text or look like a space without being one appear as
 // `<U+202E>`. The same characters and the same exceptions as in the server's assent.screen; a test compares the two.
 
 const LOW =
@@ -35,7 +35,7 @@ export function visible(text) {
   return text.replace(FIND, (char, ...rest) => (rest.at(-1).ordinary === undefined ? mark(char) : char));
 }
 
-/** Text in pieces, so that the marks can stand out. @param {string} text */
+/** Text in pieces, so that the marks can be highlighted. @param {string} text */
 export function marked(text) {
   return text.split(MARK).map((piece, place) => ({ text: piece, hidden: place % 2 === 1 }));
 }

@@ -1,8 +1,8 @@
-// A box to write in whose text can be changed under the caret.
+// A text box whose text can be changed without losing the caret.
 
 import { useLayoutEffect, useRef, useState } from "./html.js";
 
-/** @param {() => string} first @param {(text: string) => void} [keep] is told every text */
+/** @param {() => string} first @param {(text: string) => void} [keep] is called with every new text */
 export function useWriting(first, keep = () => {}) {
   const box = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const [text, setText] = useState(first);

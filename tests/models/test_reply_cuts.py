@@ -1,38 +1,37 @@
-"""The promise of F9: a reply with a call, cut after every byte, is never taken for a whole one."""
+"""The promise of F9, for every wire format: a reply cut after any byte is never taken for a whole one."""
 
 import pytest
 
 from assent.http.body import ChunkedBody
-from assent.models.gemini.gemini_model import GeminiModel
-from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, Request, Transient
+from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, Model, Request, Transient
 from assent.parts import Text, UserMessage
-from support.fake_gemini import FakeGemini
+from support.wire_formats import FORMATS, Spoken
 
-pytestmark = pytest.mark.spec("F9")
+pytestmark = [pytest.mark.spec("F9"), pytest.mark.parametrize("spoken", FORMATS.values(), ids=FORMATS)]
 
 HELLO = Request(system="", messages=(UserMessage((Text("hello"),)),))
-CALL = CallChunk("run_shell_command", {"command": "rm -r build", "why": "näher"}, "c1", "sig")
+CALL = CallChunk("run_shell_command", {"command": "rm -r build", "why": "näher"}, "c1")
 REPLY = {
     "chunks": [
-        {"thought": "hm"},
+        {"thought": "hm", "signature": "sig"},
         {"text": "I will clean up."},
-        {"call": {"name": CALL.name, "args": CALL.args, "id": CALL.call_id}, "signature": CALL.signature},
+        {"call": {"name": CALL.name, "args": CALL.args, "id": CALL.call_id}},
     ],
     "usage": {"input": 3, "output": 4},
 }
 
 
-async def recorded() -> bytes:
+async def recorded(spoken: Spoken) -> bytes:
     """The bytes of the whole response, head and last chunk included."""
-    async with FakeGemini({"replies": [REPLY]}) as fake:
-        model = GeminiModel("gemini-test", "key", fake.url)
+    async with spoken.serve(REPLY) as fake:
+        model = spoken.open(fake)
         chunks = [chunk async for chunk in model.stream(HELLO)]
         await model.close()
         assert CALL in chunks and isinstance(chunks[-1], Finished)
         return bytes(fake.sent)
 
 
-async def consume(model: GeminiModel) -> tuple[list[Chunk], Exception | None]:
+async def consume(model: Model) -> tuple[list[Chunk], Exception | None]:
     chunks: list[Chunk] = []
     try:
         async for chunk in model.stream(HELLO):
@@ -47,10 +46,10 @@ def assert_nothing_usable(chunks: list[Chunk], place: int) -> None:
     assert all(chunk == CALL for chunk in chunks if isinstance(chunk, CallChunk)), f"half a call after byte {place}"
 
 
-async def test_a_connection_dropped_after_any_byte_never_gives_finished() -> None:
-    whole = await recorded()
-    async with FakeGemini({"replies": [REPLY | {"drop_after": place} for place in range(len(whole))]}) as fake:
-        model = GeminiModel("gemini-test", "key", fake.url)
+async def test_a_connection_dropped_after_any_byte_never_gives_finished(spoken: Spoken) -> None:
+    whole = await recorded(spoken)
+    async with spoken.serve(*(REPLY | {"drop_after": place} for place in range(len(whole)))) as fake:
+        model = spoken.open(fake)
         for place in range(len(whole)):
             chunks, error = await consume(model)
             assert_nothing_usable(chunks, place)
@@ -59,14 +58,15 @@ async def test_a_connection_dropped_after_any_byte_never_gives_finished() -> Non
         await model.close()
 
 
-async def test_a_stream_ended_politely_after_any_byte_never_gives_finished() -> None:
+async def test_a_stream_ended_politely_after_any_byte_never_gives_finished(spoken: Spoken) -> None:
     """As something between us and the provider might do: the HTTP is whole, the reply in it is not."""
-    _, _, framed = (await recorded()).partition(b"\r\n\r\n")
+    _, _, framed = (await recorded(spoken)).partition(b"\r\n\r\n")
     events = ChunkedBody().feed(framed).removesuffix(b"\r\n\r\n")
-    texts = [events[:place] for place in range(1, len(events) + 1) if is_text(events[:place])]
-    replies = [{"chunks": [{"raw": text.decode()}, {"cut": True}]} for text in texts]
-    async with FakeGemini({"replies": replies}) as fake:
-        model = GeminiModel("gemini-test", "key", fake.url)
+    end = events.index(b"\r\n", events.index(spoken.finish)) if spoken.finish else len(events)
+    texts = [events[:place] for place in range(1, end + 1) if is_text(events[:place])]
+    replies = [{"stream": text.decode()} for text in texts]
+    async with spoken.serve(*replies) as fake:
+        model = spoken.open(fake)
         for place in range(len(replies)):
             chunks, error = await consume(model)
             assert_nothing_usable(chunks, place)

@@ -1,0 +1,35 @@
+"""`assent logout [PROVIDER]`: removes a stored key."""
+
+import os
+import sys
+
+from assent import exit_codes
+from assent.app.model_access import ModelAccess, ModelError
+from assent.cli.parsing import Parser, complain
+from assent.config import BadSettings, load_settings
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser("assent logout", "Removes a key that `assent login` has stored.")
+    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="default: the only one there is")
+    args = parser.parse_args(argv)
+    try:
+        keys = ModelAccess(os.environ, load_settings(os.environ)).keys
+    except BadSettings as error:
+        complain(str(error))
+        return exit_codes.CONFIG
+    stored = keys.stored_providers()
+    name = args.provider or (stored[0] if len(stored) == 1 else None)
+    if name is None:
+        complain(f"say which one: {', '.join(stored)}" if stored else "no key is stored")
+        return exit_codes.INPUT
+    try:
+        removed = keys.forget(name)
+    except ModelError as error:
+        complain(str(error))
+        return exit_codes.ERROR
+    if not removed:
+        complain(f"no key of {name} is stored; environment variables and [keys] in the settings are yours to remove")
+        return exit_codes.INPUT
+    sys.stdout.write(f"Removed the key of {name}.\n")
+    return exit_codes.OK

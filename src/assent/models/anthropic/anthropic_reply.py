@@ -1,0 +1,256 @@
+"""Anthropic's streamed reply: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
+
+A reply is a row of blocks, each with a start, deltas and a stop; other servers that speak this format stop several
+blocks together at the end. Only `message_stop` ends a reply. Tolerant to fields and events it does not know, strict
+about those it does: an event of another shape breaks the whole reply.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from assent.models.anthropic.anthropic_failures import failure_in_stream
+from assent.models.anthropic.anthropic_signature import keep_redacted, keep_signature
+from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.streamed_calls import ChunkQueue
+from assent.models.wire_json import encode_json
+from assent.parts import FinishReason, JsonObject, Usage
+
+
+class _Block(Struct, gc=False):
+    type: str
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: JsonObject | None = None
+
+
+class _StopDetails(Struct, gc=False):
+    category: str | None = None
+    explanation: str | None = None
+
+
+class _Delta(Struct, gc=False):
+    type: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+    stop_details: _StopDetails | None = None
+
+
+class _OutputDetails(Struct):
+    thinking_tokens: int | None = None
+
+
+class _Usage(Struct):
+    """Some of it comes at the start and some at the end; what is said twice counts as it was said last."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    output_tokens_details: _OutputDetails | None = None
+
+
+class _Message(Struct):
+    usage: _Usage | None = None
+
+
+class _Event(Struct):
+    type: str = ""
+    index: int = 0
+    message: _Message | str | None = None
+    content_block: _Block | None = None
+    delta: _Delta | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+
+class _OpenBlock:
+    """A block that has begun."""
+
+    def __init__(self, block: _Block) -> None:
+        self.block = block
+        self.signature = [block.signature or ""]
+        self.json: list[str] = []
+
+
+class AnthropicReply:
+    """Reads one reply. `past` tells what was before it, for the signatures of its thoughts; `limit` is the longest that
+    was asked for, in tokens.
+    """
+
+    def __init__(self, model: str, past: str, limit: int) -> None:
+        self._model = model
+        self._past = past
+        self._limit = limit
+        self._open: dict[int, _OpenBlock] = {}
+        self._queue = ChunkQueue(model)
+        self._usage = _Usage()
+        self._reason: str | None = None
+        self._details = _StopDetails()
+        self._has_content = False
+        self._stopped = False
+
+    def chunks(self, data: bytes) -> list[Chunk]:
+        if not data or data == b"[DONE]" or self._stopped:
+            return []
+        try:
+            event = _decode(data)
+        except msgspec.MsgspecError as error:
+            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
+        except RecursionError:
+            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        if event.error is not None:
+            raise failure_in_stream(data, self._model)
+        return self._read(event)
+
+    def end(self, *, cut: bool) -> list[Chunk]:
+        if cut or not self._stopped or self._reason is None:
+            raise BrokenStream(f"the reply of {self._model} ended before it was finished")
+        reason = self._finish_reason()
+        if reason == "safety" and not self._has_content:
+            raise BadRequest(f"{self._model} refuses to answer. {self._said(reason)}")
+        return [Finished(reason, _count(self._usage), self._said(reason))]
+
+    def _read(self, event: _Event) -> list[Chunk]:
+        match event:
+            case _Event(type="content_block_delta", delta=_Delta() as delta):
+                return self._continue(event.index, delta)
+            case _Event(type="content_block_start", content_block=_Block() as block):
+                return self._begin(event.index, block)
+            case _Event(type="content_block_stop"):
+                return self._finish_block(event.index)
+            case _Event(type="message_start", message=_Message(usage=_Usage() as usage)):
+                self._usage = usage
+            case _Event(type="message_delta"):
+                self._note(event)
+            case _Event(type="message_stop"):
+                return self._stop()
+            case _:  # ping, and what we do not know
+                pass
+        return []
+
+    # --- blocks ---
+
+    def _begin(self, index: int, block: _Block) -> list[Chunk]:
+        self._open[index] = _OpenBlock(block)
+        match block.type:
+            case "text" if block.text:
+                return self._say(block.text)
+            case "thinking" if block.thinking:
+                return self._queue.put(ThoughtChunk(block.thinking))
+            case "redacted_thinking" if block.data:
+                return self._queue.put(ThoughtChunk("", keep_redacted(block.data, self._past)))
+            case "tool_use":
+                self._has_content = True
+            case _:
+                pass
+        return []
+
+    def _continue(self, index: int, delta: _Delta) -> list[Chunk]:
+        match delta.type:
+            case "text_delta" if delta.text:
+                return self._say(delta.text)
+            case "thinking_delta" if delta.thinking:
+                return self._queue.put(ThoughtChunk(delta.thinking))
+            case "input_json_delta":
+                self._block(index).json.append(delta.partial_json or "")
+            case "signature_delta":
+                self._block(index).signature.append(delta.signature or "")
+            case _:  # citations
+                pass
+        return []
+
+    def _say(self, text: str) -> list[Chunk]:
+        self._has_content = True
+        return self._queue.put(TextChunk(text))
+
+    def _block(self, index: int) -> _OpenBlock:
+        if index not in self._open:
+            raise BrokenStream(f"{self._model} continued a block that had not begun")
+        return self._open[index]
+
+    def _finish_block(self, index: int) -> list[Chunk]:
+        done = self._open.pop(index, None)
+        if done is None:
+            return []
+        match done.block:
+            case _Block(type="thinking") if signature := "".join(done.signature):
+                return self._queue.put(ThoughtChunk("", keep_signature(signature, self._past)))
+            case _Block(type="tool_use"):
+                return self._queue.put_call(done.block.name or "", _arguments(done), done.block.id)
+            case _:
+                return []
+
+    # --- the message ---
+
+    def _note(self, event: _Event) -> None:
+        if event.usage is not None:
+            self._usage = _merged(self._usage, event.usage)
+        if event.delta is not None and event.delta.stop_reason is not None:
+            self._reason = event.delta.stop_reason
+            self._details = event.delta.stop_details or self._details
+
+    def _stop(self) -> list[Chunk]:
+        chunks = [chunk for index in sorted(self._open) for chunk in self._finish_block(index)]
+        self._stopped = True
+        return chunks + self._queue.settle(limited=self._finish_reason() == "max_tokens")
+
+    def _finish_reason(self) -> FinishReason:
+        """LiteLLM says that a reply ended in a call when the limit has cut the call."""
+        reason = _finish_reason(self._reason or "")
+        return "max_tokens" if reason == "stop" and (self._usage.output_tokens or 0) >= self._limit else reason
+
+    def _said(self, reason: FinishReason) -> str:
+        if reason in ("stop", "max_tokens"):
+            return ""
+        words = (self._reason, self._details.category, self._details.explanation)
+        return ": ".join(word for word in words if word)
+
+
+def _arguments(done: _OpenBlock) -> str:
+    """Mostly in deltas; a server may send them with the start instead."""
+    text = "".join(done.json)
+    return text if text.strip() or not done.block.input else encode_json(done.block.input).decode()
+
+
+def _merged(first: _Usage, later: _Usage) -> _Usage:
+    fields = {name: getattr(first, name) for name in _Usage.__struct_fields__}
+    said = {name: value for name in _Usage.__struct_fields__ if (value := getattr(later, name)) is not None}
+    return _Usage(**(fields | said))
+
+
+def _count(usage: _Usage) -> Usage:
+    cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    output = usage.output_tokens or 0
+    details = usage.output_tokens_details
+    thoughts = min(output, (details.thinking_tokens if details is not None else None) or 0)
+    return Usage(
+        input=(usage.input_tokens or 0) + cached + written,
+        output=output - thoughts,
+        thoughts=thoughts,
+        cached=cached,
+        cache_written=written,
+    )
+
+
+def _finish_reason(reason: str) -> FinishReason:
+    match reason:
+        case "end_turn" | "tool_use" | "stop_sequence":
+            return "stop"
+        case "max_tokens" | "model_context_window_exceeded":
+            return "max_tokens"
+        case "refusal":
+            return "safety"
+        case _:
+            return "other"

@@ -1,0 +1,13 @@
+"""How much a model should think, for providers that know fewer levels than we do. Pure."""
+
+from typing import get_args
+
+from assent.models.model_protocol import Effort
+
+ALL_EFFORTS: tuple[Effort, ...] = get_args(Effort)
+
+
+def nearest_effort(wanted: Effort, accepted: tuple[Effort, ...]) -> Effort:
+    """Of two that are equally near, the smaller one."""
+    place = ALL_EFFORTS.index(wanted)
+    return min(accepted, key=lambda effort: abs(ALL_EFFORTS.index(effort) - place))

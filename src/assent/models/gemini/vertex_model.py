@@ -1,0 +1,60 @@
+"""Gemini through Vertex AI: the same requests and replies, at the address of a project, with an access token.
+
+The token comes from the environment. It lasts for about an hour, and nothing here renews it.
+"""
+
+import re
+from urllib.parse import quote
+
+from assent.models.gemini.gemini_model import VERTEX_URL, GeminiFormat, SearchingModel
+from assent.models.model_protocol import BadRequest
+from assent.models.provider import Access
+from assent.models.provider_registry import full_name
+from assent.models.proxy import proxy_for
+from assent.models.streamed_model import check_key
+from assent.models.streaming_client import HttpClient
+
+TOKEN_VARIABLE = "GOOGLE_OAUTH_ACCESS_TOKEN"
+PROJECT_VARIABLE = "GOOGLE_CLOUD_PROJECT"
+LOCATION_VARIABLE = "GOOGLE_CLOUD_LOCATION"
+ADVICE = f"Get a new token with gcloud auth print-access-token and set {TOKEN_VARIABLE} to it."
+_LOCATION = re.compile(r"[a-z0-9-]{1,40}")
+_CONTINENTS = frozenset({"us", "eu"})
+
+
+class VertexModel(SearchingModel):
+    def __init__(self, model: str, access: Access) -> None:
+        check_key(access.key, TOKEN_VARIABLE)
+        project, location = _project(access), _location(access)
+        folder = f"/v1beta1/projects/{quote(project, safe='')}/locations/{location}/publishers/google/models"
+        url = address(location) if access.base_url == VERTEX_URL else access.base_url
+        super().__init__(
+            full_name("vertex", model),
+            HttpClient(url, proxy_for(url, access.env), access.timeouts),
+            GeminiFormat(model, folder, "vertex", ADVICE),
+            (("Authorization", f"Bearer {access.key}"), ("x-goog-user-project", project)),
+            access.key,
+        )
+
+
+def address(location: str) -> str:
+    if location == "global":
+        return VERTEX_URL
+    if location in _CONTINENTS:
+        return f"https://aiplatform.{location}.rep.googleapis.com"
+    return f"https://{location}-aiplatform.googleapis.com"
+
+
+def _project(access: Access) -> str:
+    project = access.env.get(PROJECT_VARIABLE, "").strip()
+    if not (project and project.isascii() and project.isprintable()):
+        raise BadRequest(f"Vertex AI needs to know your project: set {PROJECT_VARIABLE} to its id")
+    return project
+
+
+def _location(access: Access) -> str:
+    """It becomes a part of the host that the token is sent to, so it must not be anything else."""
+    location = access.env.get(LOCATION_VARIABLE, "").strip() or "global"
+    if _LOCATION.fullmatch(location) is None:
+        raise BadRequest(f"{LOCATION_VARIABLE} is {location!r}, which is no location of Google's")
+    return location

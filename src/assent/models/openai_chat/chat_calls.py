@@ -1,0 +1,106 @@
+"""Calls out of the fragments that a stream brings. Pure.
+
+A fragment says by its `index` which call it goes on with. Some servers leave the index out, or give all calls the same
+one; then a new id, or a name after a whole call, begins another. Nothing is a call before `finish`.
+"""
+
+from msgspec import Struct
+
+from assent.models.model_protocol import BrokenStream, CallChunk
+from assent.models.openai_chat.chat_ids import own_id
+from assent.models.streamed_calls import parse_object
+from assent.parts import JsonObject
+
+
+class FunctionFragment(Struct, gc=False):
+    name: str | None = None
+    arguments: str | JsonObject | None = None
+    """In pieces of JSON; a few servers send the object itself."""
+
+
+class CallFragment(Struct, gc=False):
+    index: int | None = None
+    id: str | None = None
+    function: FunctionFragment | None = None
+
+
+class _Pending:
+    def __init__(self, index: int | None, call_id: str | None) -> None:
+        self.index, self.call_id = index, call_id
+        self.name = ""
+        self.pieces: list[str] = []
+        self.given: JsonObject | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.given is not None or parse_object(self.text) is not None
+
+
+class CallCollector:
+    """`add` the fragments as they come, then `finish`."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._calls: list[_Pending] = []
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._calls
+
+    def add(self, fragment: CallFragment) -> None:
+        function = fragment.function or FunctionFragment()
+        call = self._belongs_to(fragment, function)
+        if call is None:
+            call = _Pending(fragment.index, fragment.id or None)
+            self._calls.append(call)
+        call.call_id = call.call_id or fragment.id or None
+        call.name = call.name or function.name or ""
+        match function.arguments:
+            case str(piece) if piece:
+                call.pieces.append(piece)
+            case dict(given):
+                call.given = given
+            case _:
+                pass
+
+    def finish(self, *, limited: bool, ended: bool, used: set[str]) -> list[CallChunk]:
+        """`limited`: the reply reached its longest, so the last call may be cut and is dropped if so. `ended`: the
+        model said that it was done; without that, a call that has no arguments may have lost them.
+
+        Raises BrokenStream for a call that is not whole.
+        """
+        found = [(call, self._arguments(call, limited=limited, ended=ended)) for call in self._calls]
+        return [CallChunk(call.name, args, own_id(call.call_id, used)) for call, args in found if args is not None]
+
+    def _arguments(self, call: _Pending, *, limited: bool, ended: bool) -> JsonObject | None:
+        text = call.text.strip()
+        args = call.given if call.given is not None else parse_object(text)
+        if args is None and ended and not limited and text in ("", "null"):
+            args = {}
+        if args is not None and call.name:
+            return args
+        if limited:
+            return None
+        what = f"half a call of {call.name}" if call.name else "a tool call without a name"
+        raise BrokenStream(f"{self._model} sent {what}")
+
+    def _belongs_to(self, fragment: CallFragment, function: FunctionFragment) -> _Pending | None:
+        """The call that the fragment goes on with; None if it begins one."""
+        call = self._nearest(fragment)
+        if call is None or (fragment.id and call.call_id and fragment.id != call.call_id):
+            return None
+        if function.name and call.name and not fragment.id:
+            says_nothing_new = function.name == call.name and not function.arguments
+            begins = function.name != call.name or call.is_whole
+            return None if begins and not says_nothing_new else call
+        return call
+
+    def _nearest(self, fragment: CallFragment) -> _Pending | None:
+        if fragment.index is not None:
+            return next((call for call in reversed(self._calls) if call.index == fragment.index), None)
+        same = (call for call in reversed(self._calls) if fragment.id and call.call_id == fragment.id)
+        return next(same, self._calls[-1] if self._calls else None)

@@ -1,0 +1,48 @@
+"""`reasoning_details`: thoughts with what the provider behind a router wants back, in pieces. Pure.
+
+The pieces of one block have the same type and index. They are put together and kept, as JSON, as the signature of a
+thought, and go back as they are.
+"""
+
+from typing import Any
+
+import msgspec
+
+from assent.parts import JsonObject
+
+_GROWING = ("text", "summary")
+
+
+class ReasoningDetails:
+    def __init__(self) -> None:
+        self._blocks: list[tuple[JsonObject, dict[str, list[str]]]] = []
+
+    def add(self, details: list[JsonObject]) -> str:
+        """Returns the words that are new."""
+        return "".join(self._add(detail) for detail in details)
+
+    def signature(self) -> str:
+        """All blocks as JSON; empty if there are none."""
+        blocks = [
+            block | {field: "".join(pieces) for field, pieces in growing.items()} for block, growing in self._blocks
+        ]
+        return msgspec.json.encode(blocks).decode() if blocks else ""
+
+    def _add(self, detail: JsonObject) -> str:
+        if not self._blocks or not _goes_on(self._blocks[-1][0], detail):
+            self._blocks.append(({}, {}))
+        block, growing = self._blocks[-1]
+        words = {field: text for field in _GROWING if isinstance(text := detail.get(field), str)}
+        for field, text in words.items():
+            growing.setdefault(field, []).append(text)
+        block |= {name: value for name, value in detail.items() if name not in words and value is not None}
+        return "".join(words.values())
+
+
+def _goes_on(block: JsonObject, detail: JsonObject) -> bool:
+    """Encrypted data comes whole, so one more of it is another block."""
+
+    def key(of: JsonObject) -> tuple[Any, Any]:
+        return of.get("type"), of.get("index")
+
+    return key(block) == key(detail) and not ("data" in block and detail.get("data") is not None)

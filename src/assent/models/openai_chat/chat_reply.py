@@ -1,0 +1,240 @@
+"""A streamed chat completion: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
+
+Tolerant to fields it does not know, strict about those it does: an event of another shape breaks the whole reply. Calls
+and `Finished` exist only when the stream has ended and was whole: nothing can be taken from half a reply.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from assent.models.model_protocol import (
+    BadRequest,
+    BrokenStream,
+    CallChunk,
+    Chunk,
+    Finished,
+    ModelError,
+    TextChunk,
+    ThoughtChunk,
+)
+from assent.models.openai_chat.chat_calls import CallCollector, CallFragment, FunctionFragment
+from assent.models.openai_chat.chat_reasoning import ReasoningDetails
+from assent.models.openai_chat.chat_think_tags import ThinkTags
+from assent.models.openai_chat.chat_usage import ChatUsage, read_usage
+from assent.models.openai_chat.chat_written_calls import WrittenCalls
+from assent.parts import FinishReason, JsonObject, Usage
+
+DONE = b"[DONE]"
+STOPPED = frozenset({"stop", "tool_calls", "function_call", "eos", "end_turn", "stop_sequence"})
+LIMITED = frozenset({"length", "model_length", "max_tokens"})
+BLOCKED = frozenset({"content_filter", "safety", "refusal"})
+FAILED = frozenset({"error", "insufficient_system_resource", "network_error"})
+
+
+class _Item(Struct, gc=False):
+    """A piece of a content that is a list, as Mistral sends it."""
+
+    type: str = "text"
+    text: str | None = None
+    thinking: "str | list[_Item] | None" = None
+
+
+class _Delta(Struct, gc=False):
+    content: str | list[_Item] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    reasoning_details: list[JsonObject] | None = None
+    refusal: str | None = None
+    tool_calls: list[CallFragment] | None = None
+    function_call: FunctionFragment | None = None
+
+
+class _Choice(Struct, gc=False):
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    """The same, of a reply that comes in one piece."""
+    finish_reason: str | None = None
+    usage: ChatUsage | None = None
+
+
+class _Extras(Struct):
+    """Groq's own corner."""
+
+    usage: ChatUsage | None = None
+
+
+class _Event(Struct):
+    choices: list[_Choice] | None = None
+    usage: ChatUsage | None = None
+    x_groq: _Extras | None = None
+    error: Any = None
+    object: str | None = None
+    message: Any = None
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+_ThoughtField = Literal["reasoning_content", "reasoning", "reasoning_details"]
+_THOUGHT_FIELDS: tuple[_ThoughtField, ...] = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+class ChatReply:
+    """Reads one reply. `chunks` for each event, then `end` once the stream has ended."""
+
+    def __init__(
+        self,
+        model: str,
+        failure: Callable[[bytes], ModelError],
+        offered: Collection[str] = (),
+        used_ids: Collection[str] = (),
+        *,
+        keeps_details: bool = False,
+    ) -> None:
+        """`failure` reads an event that is an error. `offered`: the tools of which a call may be written as text.
+        `keeps_details`: the server wants its `reasoning_details` back.
+        """
+        self._model, self._failure = model, failure
+        self._used_ids = set(used_ids)
+        self._keeps_details = keeps_details
+        self._tags, self._written = ThinkTags(), WrittenCalls(offered)
+        self._calls, self._details = CallCollector(model), ReasoningDetails()
+        self._thought_field: _ThoughtField | None = None
+        self._usage = Usage()
+        self._finish = ""
+        self._done = False
+        self._refused = False
+        self._has_content = False
+
+    def chunks(self, data: bytes) -> list[Chunk]:
+        if self._done or not data:
+            return []
+        if data.startswith(DONE):
+            self._done = True
+            return []
+        event = self._event(data)
+        self._note_usage(event)
+        return self._choice(event.choices[0]) if event.choices else []
+
+    def end(self, *, cut: bool) -> list[Chunk]:
+        if cut and not self._done:
+            raise self._broken("ended in the middle of an event")
+        if not (self._finish or self._done):
+            raise self._broken("ended before it was finished")
+        text, calls = self._rest()
+        chunks: list[Chunk] = [TextChunk(text)] if text else []
+        if self._keeps_details and (kept := self._details.signature()):
+            chunks.append(ThoughtChunk("", kept))
+        reason = self._reason()
+        if reason == "safety" and not (self._has_content or chunks or calls):
+            raise BadRequest(f"{self._model} withheld its reply ({self._finish}): say it in another way")
+        said = "" if self._finish in STOPPED | LIMITED else self._finish
+        return [*chunks, *calls, Finished(reason, self._usage, said)]
+
+    def _event(self, data: bytes) -> _Event:
+        try:
+            event = _decode(data)
+        except msgspec.MsgspecError as error:
+            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
+        except RecursionError:
+            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        if event.error or event.object == "error" or (event.choices is None and event.message):
+            raise self._failure(data)
+        return event
+
+    def _note_usage(self, event: _Event) -> None:
+        """Each counts from the beginning, so the newest is the whole; servers put it in one of three places."""
+        usage = event.usage or (event.x_groq.usage if event.x_groq else None)
+        if usage is None and event.choices:
+            usage = event.choices[0].usage
+        if usage is not None:
+            self._usage = read_usage(usage)
+
+    def _choice(self, choice: _Choice) -> list[Chunk]:
+        if choice.finish_reason:
+            self._finish = choice.finish_reason
+            if self._finish in FAILED:
+                raise self._broken(f"broke off ({self._finish})")
+        delta = choice.delta or choice.message
+        return self._delta(delta) if delta is not None else []
+
+    def _delta(self, delta: _Delta) -> list[Chunk]:
+        chunks: list[Chunk] = []
+        if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+            chunks += self._thought(delta)
+        match delta.content:
+            case None | "":
+                pass
+            case str(text):
+                self._text(text, chunks)
+            case items:
+                for item in items:
+                    self._item(item, chunks)
+        if delta.refusal:
+            self._refused = True
+            self._text(delta.refusal, chunks)
+        for fragment in delta.tool_calls or ():
+            self._calls.add(fragment)
+        if delta.function_call is not None:
+            self._calls.add(CallFragment(0, None, delta.function_call))
+        return chunks
+
+    def _text(self, text: str, chunks: list[Chunk]) -> None:
+        for chunk in self._tags.feed(text):
+            self._pass(chunk, chunks)
+
+    def _pass(self, chunk: TextChunk | ThoughtChunk, chunks: list[Chunk]) -> None:
+        if isinstance(chunk, ThoughtChunk):
+            chunks.append(chunk)
+        elif free := self._written.feed(chunk.text):
+            self._has_content = True
+            chunks.append(TextChunk(free))
+
+    def _item(self, item: _Item, chunks: list[Chunk]) -> None:
+        match item.thinking:
+            case str(thought) if thought:
+                chunks.append(ThoughtChunk(thought))
+            case list(pieces):
+                chunks += [ThoughtChunk(piece.text) for piece in pieces if piece.text]
+            case _ if item.text:
+                self._text(item.text, chunks)
+            case _:
+                pass
+
+    def _thought(self, delta: _Delta) -> list[Chunk]:
+        """Servers send the same thought in more than one field; the first field that has one is the one to read."""
+        said = self._details.add(delta.reasoning_details) if delta.reasoning_details else ""
+        texts = {
+            "reasoning_content": delta.reasoning_content,
+            "reasoning": delta.reasoning,
+            "reasoning_details": said,
+        }
+        if self._thought_field is None:
+            self._thought_field = next((field for field in _THOUGHT_FIELDS if texts[field]), None)
+        text = texts[self._thought_field] if self._thought_field else ""
+        return [ThoughtChunk(text)] if text else []
+
+    def _rest(self) -> tuple[str, list[CallChunk]]:
+        """What was held back until now: the rest of the text, and the calls."""
+        chunks: list[Chunk] = []
+        for chunk in self._tags.end():
+            self._pass(chunk, chunks)
+        text = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
+        held, written = self._written.end()
+        limited = self._finish in LIMITED
+        calls = self._calls.finish(limited=limited, ended=bool(self._finish), used=self._used_ids)
+        if calls or limited or self._has_content:
+            written = []
+        return text + held, calls or written
+
+    def _reason(self) -> FinishReason:
+        if self._refused or self._finish in BLOCKED:
+            return "safety"
+        if self._finish in LIMITED:
+            return "max_tokens"
+        return "stop" if not self._finish or self._finish in STOPPED else "other"
+
+    def _broken(self, what: str) -> BrokenStream:
+        return BrokenStream(f"the reply of {self._model} {what}")

@@ -1,0 +1,66 @@
+"""Calls whose arguments come as JSON text inside a stream: whole ones go on at once, those that may be half wait.
+
+Only the end of a reply tells whether a call without arguments takes none or has lost them, and whether a call with half
+its arguments was cut by the limit of the reply or by an accident. Until then it waits, and whatever comes after it
+waits behind it, because the order is part of what the model said. Pure.
+"""
+
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from assent.models.model_protocol import BrokenStream, CallChunk, Chunk
+from assent.parts import JsonObject
+
+
+class _Doubtful(Struct, frozen=True):
+    name: str
+    arguments: str
+    call_id: str | None
+
+
+class ChunkQueue:
+    """Each method gives the chunks that may go on now."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._waiting: list[Chunk | _Doubtful] = []
+
+    def put(self, chunk: Chunk) -> list[Chunk]:
+        if not self._waiting:
+            return [chunk]
+        self._waiting.append(chunk)
+        return []
+
+    def put_call(self, name: str, arguments: str, call_id: str | None, *, is_whole: bool = True) -> list[Chunk]:
+        """`is_whole`: as far as the provider says."""
+        if not name:
+            raise BrokenStream(f"{self._model} made a tool call without a name")
+        args = parse_object(arguments) if is_whole else None
+        if args is not None:
+            return self.put(CallChunk(name, args, call_id))
+        self._waiting.append(_Doubtful(name, arguments, call_id))
+        return []
+
+    def settle(self, *, limited: bool) -> list[Chunk]:
+        """The reply has ended; `limited`: because it was as long as it may be. Raises BrokenStream for half a call."""
+        waiting, self._waiting = self._waiting, []
+        chunks = [self._judge(item, limited) if isinstance(item, _Doubtful) else item for item in waiting]
+        return [chunk for chunk in chunks if chunk is not None]
+
+    def _judge(self, call: _Doubtful, limited: bool) -> CallChunk | None:
+        if limited:
+            return None
+        args = {} if not call.arguments.strip() else parse_object(call.arguments)
+        if args is None:
+            raise BrokenStream(f"{self._model} sent half a call of {call.name}")
+        return CallChunk(call.name, args, call.call_id)
+
+
+def parse_object(text: str) -> JsonObject | None:
+    try:
+        found: Any = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return None
+    return cast(JsonObject, found) if isinstance(found, dict) else None
