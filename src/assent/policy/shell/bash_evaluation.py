@@ -72,6 +72,7 @@ class _Look:
         self.subscripts: list[tuple[str, str]] = []
         self.maps: set[str] = set()
         self.integers = False
+        self._unsafe: set[str] | None = None
 
     def run(self, root: "Node") -> None:
         stack = [root]
@@ -185,22 +186,52 @@ class _Look:
         if _POSITIONAL.search(inside) or not all(_NUMBER.fullmatch(_closed(one)) for one in commands):
             return False
         names = _IN_ARITHMETIC.findall(re.sub(r"\$\([^()]*\)", "0", inside))
-        return all(self._is_safe(name, frozenset()) for name in names if _NAME.fullmatch(name))
+        return all(self._is_safe(name) for name in names if _NAME.fullmatch(name))
 
-    def _is_safe(self, name: str, seen: frozenset[str]) -> bool:
+    def _is_safe(self, name: str) -> bool:
         """Whether all values of a variable are numbers. What bash got from outside is not the model's."""
+        if self._unsafe is None:
+            self._unsafe = self._spread({name for name in self.values if not self._has_plain_values(name)})
         if name not in self.values:
-            return not self.inner and _UNKNOWN.fullmatch(name) is None
-        return name in seen or all(self._is_safe_value(value, seen | {name}) for value in self.values[name])
+            return not self._is_unknown(name)
+        return name not in self._unsafe
 
-    def _is_safe_value(self, value: str, seen: frozenset[str]) -> bool:
-        if value.startswith("(") and value.endswith(")") and not value.startswith("(("):
-            return all(self._is_safe_value(one, seen) for one in value[1:-1].split())
-        bare = value.strip("\"'")
-        if _NUMBER.fullmatch(bare) or _ARITHMETIC.fullmatch(bare):  # the expression itself is looked at, too
-            return True
-        named = _REFERENCE.fullmatch(bare)
-        return named is not None and self._is_safe(named[1], seen)
+    def _is_unknown(self, name: str) -> bool:
+        """A variable that is set nowhere in the text."""
+        return name not in self.values and (self.inner or _UNKNOWN.fullmatch(name) is not None)
+
+    def _has_plain_values(self, name: str) -> bool:
+        """Whether each value is a number, or the value of a variable that may be one."""
+        for value in self._parts(name):
+            named = _REFERENCE.fullmatch(value)
+            if not _is_count(value) and (named is None or self._is_unknown(named[1])):
+                return False
+        return True
+
+    def _spread(self, unsafe: set[str]) -> set[str]:
+        """Adds the variables that take their value from one of these."""
+        users: defaultdict[str, set[str]] = defaultdict(set)
+        for name in self.values:
+            for value in self._parts(name):
+                if (named := _REFERENCE.fullmatch(value)) is not None:
+                    users[named[1]].add(name)
+        todo = list(unsafe)
+        while todo:
+            new = users[todo.pop()] - unsafe
+            unsafe |= new
+            todo += new
+        return unsafe
+
+    def _parts(self, name: str) -> Iterator[str]:
+        """Its values without quotes, and the elements of arrays."""
+        for value in self.values[name]:
+            is_array = value.startswith("(") and value.endswith(")") and not value.startswith("((")
+            yield from (one.strip("\"'") for one in (value[1:-1].split() if is_array else [value]))
+
+
+def _is_count(value: str) -> bool:
+    """A number, or an expression that is looked at by itself."""
+    return _NUMBER.fullmatch(value) is not None or _ARITHMETIC.fullmatch(value) is not None
 
 
 def _bare(word: str) -> str:

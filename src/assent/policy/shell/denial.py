@@ -159,12 +159,18 @@ def _behind(words: Words, places: range, programs: frozenset[str], *, sure: bool
 
 def _scattered(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
     """A program that may run another one may take its name and its words from anywhere: `-x /bin/rm -- -rf d`."""
-    for at in range(1, len(words)):
-        text = words[at].text
-        for name in {text, text.partition("=")[2], text[2:] if text[:1] == "-" else ""}:
-            if name and name[0] != "-" and same_program(name) in programs:
-                rest = (*words[1:at], *words[at + 1 :])
-                yield _Candidate((Word(name), *(word for word in rest if word.text != "--")), sure=False)
+    named = [(at, name) for at, word in enumerate(words) if at for name in _programs_in(word.text, programs)]
+    for at, name in named[:_MAX_STARTS]:
+        rest = (*words[1:at], *words[at + 1 :])
+        yield _Candidate((Word(name), *(word for word in rest if word.text != "--")), sure=False)
+    for name in {name for _, name in named[_MAX_STARTS:]}:
+        yield _Candidate((Word(name), _ANYTHING), sure=False)
+
+
+def _programs_in(text: str, programs: frozenset[str]) -> set[str]:
+    """The word itself, or a value glued to an option."""
+    values = {text, text.partition("=")[2], text[2:] if text[:1] == "-" else ""}
+    return {one for one in values if one and one[0] != "-" and same_program(one) in programs}
 
 
 def _aliased(words: Words) -> Iterator[_Candidate]:
@@ -183,12 +189,11 @@ def _aliased(words: Words) -> Iterator[_Candidate]:
 
 def _set_up(words: Words) -> Iterator[_Candidate]:
     """Settings that make git do what an option would: `git -c clean.requireForce=false clean`."""
-    for at, word in enumerate(words):
+    commands: set[str] = set()
+    for word, following in pairwise((*words, Word(""))):
         key, equals, value = word.text.partition("=")
-        if not equals and at + 1 < len(words):
-            value = words[at + 1].text
-        for command in settings("git", key, value):
-            yield _Candidate((*map(Word, command.split()), *words[1:]), sure=False)
+        commands.update(settings("git", key, value if equals else following.text))
+    yield from (_Candidate((*map(Word, one.split()), *words[1:]), sure=False) for one in sorted(commands))
 
 
 def _command_strings(words: Words) -> Iterator[_Candidate]:
