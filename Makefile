@@ -10,15 +10,21 @@ help: ## list the targets
 setup: ## create .venv with everything that tests and checks need (the other targets do this themselves)
 	@scripts/setup dev
 
-run: ## take the guided tour: no key, no network, real tools, real approvals
+run: ## take the guided tour: no key, no network, real tools, real approvals; MODEL=local uses a real model
+ifeq ($(MODEL),local)
+	@scripts/setup run local
+	@$(BIN)/python scripts/try_local_model.py
+else
 	@scripts/setup run
 	@$(BIN)/assent tour
+endif
 
 test: setup ## run all tests, in three parts in parallel, and show progress
 	@scripts/test-tools
 	@$(BIN)/python scripts/run_tests.py
 
-integration: setup ## kill Assent 300 times, and check that nothing is lost, repeated or left running (a few minutes)
+integration: ## kill Assent 300 times, and run whole loops with a real model (a few minutes)
+	@scripts/setup dev local
 	@$(BIN)/pytest -q tests/integration
 
 check: setup ## check formatting, lint, types (also of the page) and the contracts between packages

@@ -15,6 +15,9 @@ from msgspec import Struct
 _MAX_ALTERNATES = 20
 _MAX_FILE_SIZE = 1_000_000
 _HEAD = re.compile(r"ref:\s*refs/|[0-9a-f]{40}", re.IGNORECASE)
+_INCLUDES = re.compile(r"\[\s*include", re.IGNORECASE)
+_PATH = re.compile(r"^[^#;\n]*?\bpath\s*=\s*([^\n#;]+)", re.MULTILINE | re.IGNORECASE)
+_MAX_INCLUDED = 50
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*\"?([^\"\n]*)\"?\s*$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -61,6 +64,22 @@ def leads_outside(cwd: str, roots: Sequence[str]) -> str | None:
         if _below(one.work, real) and (place := next(_outside(one, real), None)) is not None:
             return f"the git repository {one.work} leads to {place}, outside the workspace"
     return None
+
+
+def included_by(cwd: str, roots: Sequence[str]) -> list[str]:
+    """The files that the settings of workspace repositories include, and those that these include."""
+    folders = [one for one in git_folders(cwd) if _below(one.work, [os.path.realpath(root) for root in roots])]
+    todo = [path for one in folders for path in (f"{one.common}/config", f"{one.git}/config.worktree")]
+    found: list[str] = []
+    while todo and len(found) < _MAX_INCLUDED:
+        config = todo.pop()
+        text = _text(config)
+        if _INCLUDES.search(text):
+            paths = [value.strip().strip('"') for value in _PATH.findall(text)]
+            new = [os.path.join(os.path.dirname(config), os.path.expanduser(path)) for path in paths]
+            todo += [path for path in new if path not in found]
+            found += new
+    return found
 
 
 def hooks_of(folder: GitFolder, configured: str | None) -> list[str]:

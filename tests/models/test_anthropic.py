@@ -85,6 +85,7 @@ def signature_of(chunk: Chunk) -> dict[str, str]:
 
 
 @pytest.mark.spec("F1")
+@pytest.mark.spec("K1")
 async def test_a_reply_streams_thoughts_text_and_calls_and_ends_in_finished() -> None:
     chunks = await answer(
         {
@@ -321,6 +322,7 @@ def refusal(kind: str, message: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.spec("F8")
+@pytest.mark.spec("K4")
 @pytest.mark.parametrize(
     ("status", "body", "error"),
     [

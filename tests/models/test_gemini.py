@@ -115,6 +115,7 @@ async def test_fields_and_parts_we_do_not_know_are_passed_over() -> None:
     [
         ("STOP", "stop"),
         ("MAX_TOKENS", "max_tokens"),
+        ("CONTINUATION", "max_tokens"),
         ("SAFETY", "safety"),
         ("PROHIBITED_CONTENT", "safety"),
         ("RECITATION", "safety"),

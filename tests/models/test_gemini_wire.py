@@ -93,7 +93,12 @@ def test_a_signature_goes_back_even_on_an_empty_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "expected"), [("gemini-3-pro", [NO_SIGNATURE, None]), ("gemini-2.5-pro", [None, None])]
+    ("model", "expected"),
+    [
+        ("gemini-4-argon", [NO_SIGNATURE, None]),
+        ("gemini-3-pro", [NO_SIGNATURE, None]),
+        ("gemini-2.5-pro", [None, None]),
+    ],
 )
 def test_a_call_of_another_model_is_passed_off_to_gemini_3(model: str, expected: list[str | None]) -> None:
     calls = ModelMessage((Call("c1", "x", {}), Call("c2", "x", {})))

@@ -95,6 +95,7 @@ def failed(code: str, message: str) -> dict[str, Any]:
 
 
 @pytest.mark.spec("F1")
+@pytest.mark.spec("K1")
 async def test_a_reply_streams_thoughts_text_and_calls_and_ends_in_finished() -> None:
     chunks = await answer(
         {
@@ -317,6 +318,7 @@ def refusal(code: str, message: str = "no", kind: str = "invalid_request_error")
 
 
 @pytest.mark.spec("F8")
+@pytest.mark.spec("K4")
 @pytest.mark.parametrize(
     ("status", "body", "error"),
     [

@@ -111,6 +111,7 @@ def happened(envelopes: list[Envelope], kind: type[DurableEvent]) -> list[Any]:
 
 
 @pytest.mark.spec("F1")
+@pytest.mark.spec("K1")
 @pytest.mark.parametrize("spoken", FORMATS.values(), ids=FORMATS)
 async def test_a_task_leaves_the_same_log_on_every_wire_format(tmp_path: Path, spoken: Spoken) -> None:
     scenario = tmp_path / "scenario.json"

@@ -8,6 +8,16 @@ All names are in lower case and count at any depth, also as the name of a folder
 the file itself, because folders often have these names. Data only; `protected` compares.
 """
 
+import sys
+from functools import cache
+
+_PYTHON_TOOLS = """
+    pytest _pytest pluggy iniconfig packaging mypy black ruff isort flake8 pylint coverage tox nox pip setuptools wheel
+    build twine poetry hatchling flit uv virtualenv pipenv click attr attrs typing_extensions django flask celery
+    alembic uvicorn gunicorn sphinx mkdocs pre_commit bandit pyright hypothesis xdist pytest_cov exceptiongroup tomli
+"""
+_OWN_NAMES = frozenset(("test", "this", "antigravity", "turtle", "turtledemo", "idlelib"))  # nothing loads them
+
 _PYTHON = """
     setup.py setup.cfg pyproject.toml tox.ini tox.toml noxfile.py tasks.py fabfile.py conftest.py pytest.ini
     .pytest.ini pytest.toml .pytest.toml dodo.py pavement.py duties.py invoke.yaml invoke.yml hatch_build.py
@@ -125,3 +135,9 @@ PATHS = """
     tools/bazel gradle/wrapper project/build.properties docs/conf.py doc/conf.py docs/source/conf.py
     doc/source/conf.py config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
 """
+
+
+@cache
+def shadowed() -> frozenset[str]:
+    """Modules that Python or its tools load by name; one of the same name at the top of the workspace comes first."""
+    return frozenset((*(name.lower() for name in sys.stdlib_module_names), *_PYTHON_TOOLS.split())) - _OWN_NAMES

@@ -35,6 +35,7 @@ _MODULES = {
     "llamacpp": _CHAT,
     "lmstudio": _CHAT,
     "vllm": _CHAT,
+    "gguf": "gguf.gguf_provider",
     "scripted": "scripted.scripted_provider",
     "vertex": "gemini.gemini_provider",
 }

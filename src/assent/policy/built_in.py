@@ -13,7 +13,7 @@ from assent.policy.shell.paths import inside, moves, place
 
 _NAMES = """
 ls cat head tail wc nl tac cut sort uniq comm diff cmp file stat du df tree find grep egrep fgrep rg sed tr rev fold
-column jq basename dirname realpath readlink pwd cd echo printf true false : test [ date uname whoami id which type
+less column jq basename dirname realpath readlink pwd cd echo printf true false : test [ date uname whoami id which type
 uptime free nproc seq md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum awk gawk mawk
 xargs paste join expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat zgrep
 tar zipinfo hostname sleep arch tty groups logname hostid expr factor numfmt cal ncal locale getconf lscpu lsblk
@@ -92,6 +92,7 @@ apt-cache policy
 tput cols
 tput lines
 tput colors
+sqlite3 -readonly
 unzip -l
 unzip -v
 unzip -t

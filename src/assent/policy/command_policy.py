@@ -29,7 +29,7 @@ from assent.policy.shell.parsed import understood
 from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.recursive_search import walks
 from assent.policy.shell.unknown_words import ANY_WORD
-from assent.policy.symlink_checks import matches_of, repository_behind, secret_behind, write_behind
+from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind, write_behind
 
 
 class _TooMany(Exception):
@@ -275,7 +275,7 @@ _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
 def _by_link(plan: Plan) -> Verdict | None:
-    why = secret_behind(plan) or write_behind(plan) or repository_behind(plan)
+    why = secret_behind(plan) or write_behind(plan) or place_behind(plan) or repository_behind(plan)
     return None if why is None else Verdict("ask", "rule", why)
 
 

@@ -53,6 +53,8 @@ _QUESTIONS = frozenset(
         ("kubectl", "version", "--client"),
         ("ulimit", "-a"),
         ("tee", "/dev/null"),
+        ("tee", "/dev/stdout"),
+        ("tee", "/dev/stderr"),
         ("git", "config", "--list", "--local"),
         ("git", "config", "--local", "--list"),
         ("git", "config", "--local", "-l"),

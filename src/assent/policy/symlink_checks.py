@@ -13,16 +13,18 @@ from itertools import islice
 from assent.files.hard_links import TooManyFiles, secrets_with_second_names, why_second_name
 from assent.files.protected import secret_files, why_secret
 from assent.files.workspace import links_at_top, names_by_links
-from assent.git_folder import folders_of, leads_outside, split_options
+from assent.git_folder import folders_of, included_by, leads_outside, split_options
 from assent.git_part import names_beyond, part_of_repository
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
+from assent.policy.shell.outside_words import READS_ANYWHERE
 from assent.policy.shell.paths import inside, protected, secret
 from assent.policy.shell.recursive_search import shows_content, walks
 
 _MAX_MATCHES = 2_000
+_SYSTEM = ("/usr/", "/bin/", "/lib/", "/lib64/", "/opt/", "/etc/alternatives/")
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 
 
@@ -52,6 +54,27 @@ def write_behind(plan: Plan) -> str | None:
     return None
 
 
+def place_behind(plan: Plan) -> str | None:
+    """Why a program that does more than read may work outside the workspace: a word of it is a link that leads there,
+    as in `make -C link`.
+    """
+    roots = [os.path.realpath(root) for root in plan.roots]
+    for stage, folders in with_folders(plan):
+        if program(stage.words[0].text) in READS_ANYWHERE:
+            continue
+        for word in stage.words[1:]:
+            for path in (os.path.join(cwd, text) for cwd in folders for text in paths_in(expanded(word, cwd))):
+                real = os.path.realpath(path)
+                if inside(os.path.normpath(path), plan.roots) and not inside(real, roots) and not _is_installed(real):
+                    return f"`{word.text}` leads to {real}, outside the workspace"
+    return None
+
+
+def _is_installed(path: str) -> bool:
+    """`.venv/bin/python` leads to the installed one."""
+    return path.startswith(_SYSTEM) and os.path.isfile(path)
+
+
 def repository_behind(plan: Plan) -> str | None:
     """Why git would read outside the workspace: a repository may keep its files or objects elsewhere, and words may
     name a part of it that is outside.
@@ -64,8 +87,21 @@ def repository_behind(plan: Plan) -> str | None:
         before, rest = split_options(words[at + 1 :])
         texts = {one - (len(words) - len(rest)) for one in stage.texts}
         for cwd in (os.path.join(cwd, *folders_of(before)) for cwd in folders):
-            if why := leads_outside(cwd, plan.roots) or _beyond(cwd, plan.roots, rest, texts):
+            if why := leads_outside(cwd, plan.roots) or _beyond(cwd, plan.roots, rest, texts) or _includes(cwd, plan):
                 return why
+    return None
+
+
+def _includes(cwd: str, plan: Plan) -> str | None:
+    """Git takes an included file for settings, and quotes it when it is not."""
+    roots = [os.path.realpath(root) for root in plan.roots]
+    for path in included_by(cwd, roots):
+        if (
+            not inside(os.path.realpath(path), roots)
+            or secret(Word(os.path.realpath(path)), "/")
+            or secret(Word(path), "/")
+        ):
+            return f"the settings of the git repository include {path}"
     return None
 
 
@@ -103,7 +139,9 @@ def _trees(plan: Plan) -> Iterator[str]:
 
 
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
-    if _comes_upon_files(name, stage) and (why := _may_come_upon_twin(roots)):
+    if _comes_upon_files(name, stage) and (
+        why := _may_come_upon_twin(roots) or _may_come_upon_linked(stage, cwd, roots)
+    ):
         return why
     if name == "find":
         return _starts_outside(stage, cwd, roots)
@@ -126,6 +164,22 @@ def _may_come_upon_twin(roots: Sequence[str]) -> str | None:
     except TooManyFiles:
         return None  # nobody gives a secret a second name by chance; naming that file needs approval
     return None if twin is None else f"{twin} has a second name (hard link), under which a search may find it"
+
+
+def _may_come_upon_linked(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    """With `.env -> conf/dev`, a search of `conf` finds a secret under a name that does not tell."""
+    linked = [
+        (name, leads) for name, leads in links_at_top(roots) if why_secret((name,)) and not secret(Word(leads), "/")
+    ]
+    if not linked:
+        return None
+    texts = [text for word in stage.words[1:] for text in matches_of(word, cwd)]
+    folders = [folder for text in texts if os.path.isdir(folder := os.path.realpath(os.path.join(cwd, text)))]
+    searched = [*folders, *([] if folders else [os.path.realpath(cwd)])]
+    found = next(
+        (one for one in linked if inside(one[1], searched) or any(inside(two, [one[1]]) for two in searched)), None
+    )
+    return None if found is None else f"{found[0]} leads to {found[1]}, which a search may find"
 
 
 def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:

@@ -7,6 +7,7 @@ this module does not.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
@@ -73,6 +74,37 @@ def leading_to_secrets(git: Git, listings: Sequence[Sequence[str]], is_secret: C
     except Failed:
         return "the earlier names of the file cannot be listed"
     return f"its history includes {min(found)}, which usually holds secrets" if found else ""
+
+
+def names_content(git: Git, words: Sequence[str]) -> str | None:
+    """The first word that names the content of a file and not a commit: a tag may name anything."""
+    shown = words[: words.index("--")] if "--" in words else words
+    named = [word for word in shown if not word.startswith("-") and ":" not in word and "\n" not in word]
+    ends = [(end, word) for word in named for end in re.split(r"\.{2,3}", word.lstrip("^")) if end]
+    lines = "".join(f"{end}^{{}}\n" for end, _ in ends)
+    if not lines:
+        return None
+    try:
+        types = _asked(git, ["cat-file", "--batch-check=%(objecttype)"], lines.encode("utf-8", "surrogateescape"))
+    except (subprocess.TimeoutExpired, OSError):
+        return ends[0][1]
+    return next((word for (_, word), kind in zip(ends, types.splitlines(), strict=False) if kind == b"blob"), None)
+
+
+def _asked(git: Git, words: Sequence[str], given: bytes) -> bytes:
+    def run() -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [*git.argv, *words],
+            cwd=git.cwd,
+            env=dict(git.environment),
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_ONE_LISTING_TIMEOUT,
+            check=False,
+        )
+
+    return (run() if git.bounds is None or not git.bounds.kept else in_bounds(git.bounds, run)).stdout
 
 
 def secrets_among(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.git_folder import folders_of, git_folders, hooks_of, leads_outside, split_options, taken
+from assent.git_folder import folders_of, git_folders, hooks_of, included_by, leads_outside, split_options, taken
 from assent.git_part import Part, kept_to, names_beyond, part_of_repository, shows_changes
 from assent.process.file_limits import Bounds
 from assent.process.git_bounds import Work, bounds_for
@@ -30,7 +30,7 @@ from assent.process.git_settings import (
     parsed,
     remotes,
 )
-from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out
+from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out, names_content
 from assent.process.pinned import Pinned, below, pin
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ _HOOKS = {
     "switch": ("post-checkout",),
     "push": ("pre-push",),
 }
+_SHOWS_OBJECTS = frozenset(("show", "diff", "grep", "cat-file"))
 _READING = {"config": included_from_outside, "blame": ignores_by, "annotate": ignores_by}
 _WITHOUT_HOOKS = {"commit": ("-n", "--no-verify", "--dry-run"), "push": ("--no-verify", "-n", "--dry-run")}
 
@@ -105,6 +106,7 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
     git = [name, *(word for word in options if word not in _PAGING)]
     if "describe" in words and any(map(_LOOKS_FOR_CHANGES.match, words)):
         _no_submodules(git, here.path, environment)
+    _no_secret_settings(here.place, setup)
     settings = _settings(git, here.path, environment)
     found = _Git(words, here.place, setup.roots)
     variables, notes = found.guard(settings)
@@ -117,13 +119,23 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
     work = Work(setup.work, words, here.place, found.roots, found.taken, [*files], environment, setup.inside)
     bounds = bounds_for(work, path, program)
     try:
-        hidden = _left_out(Git(git, here.path, {**environment, **variables}, bounds), setup, part)
+        ready = Git(git, here.path, {**environment, **variables}, bounds)
+        if words and words[0] in _SHOWS_OBJECTS and (content := names_content(ready, words[1:])) is not None:
+            raise RefusedRepository(f"`{content}` is the content of a file without its name, which may be a secret")
+        hidden = _left_out(ready, setup, part)
     except BaseException:
         if bounds is not None:
             bounds.close()
         raise
     notes += (hidden.note,) if hidden.note else ()
     return Guard([*argv[: start + 1], *options, *words, *hidden.words], here.path, variables, notes, bounds)
+
+
+def _no_secret_settings(cwd: str, setup: Setup) -> None:
+    """Git quotes an included file that holds no settings in its error."""
+    for path in included_by(cwd, setup.roots):
+        if setup.is_secret(path) or setup.is_secret(os.path.realpath(path)):
+            raise RefusedRepository(f"its settings include {path}, which usually holds secrets")
 
 
 def _kept_to_part(part: Part, cwd: str, words: Sequence[str], texts: set[int]) -> list[str]:

@@ -500,7 +500,7 @@ def test_a_second_server_is_refused_and_the_first_is_still_found(tmp_path: Path)
     try:
         found = (program.home / "serve.json").read_bytes()
         second = program.run("serve", "--port", "0")
-        assert second.code == 42 and f"already at {msgspec.json.decode(found)['url']}" in second.err
+        assert second.code == 42 and f"running at {msgspec.json.decode(found)['url']}" in second.err
         assert (program.home / "serve.json").read_bytes() == found
     finally:
         first.kill()

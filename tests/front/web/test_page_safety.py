@@ -228,7 +228,7 @@ def test_a_question_below_the_view_says_why_yes_is_not_possible_yet(served: Serv
     above, below = tab.page.locator("article.card").nth(0), tab.page.locator("article.card").nth(1)
     expect(above.get_by_role("button", name="Yes, once")).to_be_enabled()
     expect(below.get_by_role("button", name="Yes, once")).to_be_disabled()
-    expect(below.get_by_text("Scroll through it to the end before you say yes")).to_be_visible()
+    expect(below.get_by_text("Scroll to the end before you approve")).to_be_visible()
     below.get_by_text("line 36").scroll_into_view_if_needed()
     expect(below.get_by_role("button", name="Yes, once")).to_be_enabled()
 

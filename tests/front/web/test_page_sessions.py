@@ -95,7 +95,7 @@ def test_deleting_asks_first_and_everybody_who_looks_is_told(served: Served, win
     other.sees("Hello.")
     menu(tab, "Delete", "Menu of not for long")
     asked = window(tab, "Delete this session?")
-    expect(asked).to_contain_text("not for long and its whole history will be gone for good.")
+    expect(asked).to_contain_text("not for long and its whole history will be deleted permanently.")
     expect(asked.get_by_role("button", name="Keep it")).to_be_focused()
     tab.page.keyboard.press("Enter")
     expect(asked).to_have_count(0)
@@ -273,7 +273,7 @@ def test_why_nothing_was_compressed_stands_in_the_conversation(served: Served, w
     window(tab, "New session").get_by_role("button", name="Start").click()
     tab.sees("No messages yet.")
     menu(tab, "Compress the history")
-    tab.sees(re.compile("could not be shortened: there is nothing to compress"))
+    tab.sees(re.compile("was not compressed: there is nothing to compress"))
 
 
 # --- the model and the mode ---

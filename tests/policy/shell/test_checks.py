@@ -211,7 +211,7 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "npm run build": (
         ["npm run build", "npm run build a"],
-        ["npm run other", "npm run-script build", "npm run", "npm build"],
+        ["npm run other", "npm run-script other", "npm run", "npm build"],
     ),
     "npm run-script build": (["npm run-script build"], ["npm run-script other"]),
     "npm run": (

@@ -236,8 +236,10 @@ def test_a_sub_command_that_does_more_than_read_must_be_named() -> None:
     assert decide("npm run build", "npm").decision == "ask"
 
 
-def test_both_the_wrapper_and_what_it_runs_must_be_allowed() -> None:
-    assert decide("timeout 5 ls", "ls").decision == "ask"
+def test_a_wrapper_that_adds_nothing_needs_no_rule_but_what_it_runs_does() -> None:
+    assert decide("timeout 5 ls", "ls").decision == "allow"
+    assert decide("xargs ls", "ls").decision == "ask"
+    assert decide("nohup ls", "ls").decision == "ask"
     assert decide("timeout 5 ls", "timeout").decision == "ask"
     assert decide("timeout 5 ls", "timeout,ls").decision == "allow"
     assert decide("nice nice nice nice ls", "nice,ls").decision == "allow"

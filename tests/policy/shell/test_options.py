@@ -171,7 +171,7 @@ def _texts(words: list[Word]) -> str:
         ("find . -newer x", "find; options -newer=x; operands .; texts .; reads x"),
         ("tar -tf x", "tar; options -t,-f=x; reads x"),
         ("cat -f x", "cat; operands x; reads x; ! the option `-f` ?"),
-        ("less x", "less; operands x; ! the operand `x` ?"),
+        ("less x", "less; operands x; reads x"),
         ("less --version", "less; options --version"),
         ("stat -c %s f", "stat; options -c=%s; operands f; texts f"),
         ("tput a b c", "tput; operands a,b,c; texts a,b,c"),

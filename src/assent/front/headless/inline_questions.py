@@ -7,10 +7,11 @@ before a question appears never answers it, and an empty or unclear line is not 
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Protocol
 
 from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import new_key
 from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
 from assent.app.style import Style
 from assent.app.text_editor import edit_text
@@ -26,7 +27,8 @@ from assent.events import (
     Envelope,
 )
 
-Send = Callable[[Command], Awaitable[str]]
+Send = Callable[[Command, str], Awaitable[str]]
+"""With the key under which the command will be reported as taken."""
 
 
 class Asker(Protocol):
@@ -50,8 +52,9 @@ class TerminalAsker:
         self._style = style
         self._me = me
         self._asking: AwaitingApproval | None = None
-        self._sent: dict[str, str] = {}
-        """Answers not yet taken: command key → call id."""
+        self._sent = ""
+        """The key of an answer that is not yet taken. It is known before the answer is on its way: nothing is asked
+        meanwhile, and the answer may be taken before the sender hears that it was recorded."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening = False
         self._leave: Callable[[], None] | None = None
@@ -82,8 +85,8 @@ class TerminalAsker:
             case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) if self._is_asked(call_id):
                 self._say("no longer needed")
                 self._close()
-            case CommandTaken(key=key, problem=problem) if key in self._sent:
-                del self._sent[key]
+            case CommandTaken(key=key, problem=problem) if key == self._sent:
+                self._sent = ""
                 if problem:
                     self._say(self._style.red(f"not accepted: {safe(problem, 'label')}"))
                 self._close()
@@ -102,8 +105,7 @@ class TerminalAsker:
     def _next(self) -> None:
         if self._asking is not None or self._sent or not self._listening:
             return
-        under_way = set(self._sent.values())
-        calls = [call for call in self._waiting() if call.request.call_id not in under_way and not call.answered_by]
+        calls = [call for call in self._waiting() if not call.answered_by]
         if calls:
             self._show(calls[0], len(calls))
 
@@ -159,14 +161,26 @@ class TerminalAsker:
             scope=scope,
             by=self._me,
         )
-        job = self._edit(call, answer) if outcome == "modify_with_editor" else self._answer(answer)
+        if outcome == "modify_with_editor":
+            self._begin(self._edit(call, answer))
+        else:
+            self._answer(answer)
+
+    def _answer(self, answer: Answer) -> None:
+        self._asking, self._sent = None, new_key()
+        self._begin(self._deliver(answer, self._sent))
+
+    async def _deliver(self, answer: Answer, key: str) -> None:
+        try:
+            await self._send(answer, key)
+        except BaseException:
+            self._sent = ""  # nobody will take it
+            raise
+
+    def _begin(self, job: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(job)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    async def _answer(self, answer: Answer) -> None:
-        self._asking = None
-        self._sent[await self._send(answer)] = answer.call_id
 
     async def _edit(self, call: AwaitingApproval, answer: Answer) -> None:
         """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
@@ -187,7 +201,7 @@ class TerminalAsker:
         edited = Answer(
             call_id=answer.call_id, outcome=answer.outcome, digest=answer.digest, content=content, by=self._me
         )
-        await self._answer(edited)
+        self._answer(edited)
 
     def _say(self, line: str) -> None:
         sys.stderr.write(line + "\n")

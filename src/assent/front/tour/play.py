@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from assent.app.call_states import AwaitingApproval
+from assent.app.command_sender import new_key
 from assent.app.identity import me
 from assent.app.model_access import Model, open_model
 from assent.app.opening import NewSession, SessionSetup, open_session
@@ -74,9 +75,8 @@ class TourAnswers:
         for line in question_lines(call, self._style):
             sys.stderr.write(line + "\n")
         sys.stderr.write(self._style.green("  ➜ there is no terminal, so the tour answered: yes, once\n"))
-        await self._send(
-            Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="tour")
-        )
+        answer = Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="tour")
+        await self._send(answer, new_key())
 
 
 def _introduce(project: Path, style: Style, *, interactive: bool) -> None:

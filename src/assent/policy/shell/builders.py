@@ -397,10 +397,14 @@ def script(use: Use, words: Words) -> None:
         use.problems.append("a wildcard is passed on to an unknown program")
 
 
+_SERVING = frozenset(("dev", "start", "serve", "server", "watch", "worker", "studio"))  # until somebody stops them
+
+
 def _named_script(use: Use, name: str) -> None:
     """A rule for `npm run` covers the project's scripts, except those whose names suggest that they change more."""
     use.names = (*use.names, name)
-    use.by_name = any(map(changes_something, re.split(r"[:._-]", name)))
+    parts = set(re.split(r"[:._-]", name)) - _SERVING
+    use.by_name = any(map(changes_something, parts))
 
 
 def cargo(use: Use, words: Words) -> None:

@@ -274,6 +274,11 @@ def _grep(use: Use, _words: Words) -> None:
         use.problems.append("`-d` searches folders; `-r` does too, and leaves secrets out")
 
 
+def _less(use: Use, _words: Words) -> None:
+    if any(word.text.startswith("+") for word in use.operands):
+        use.problems.append("`+` gives the pager a command")
+
+
 def _bat(use: Use, _words: Words) -> None:
     if use.option("--paging") not in (None, "never", "auto"):
         use.problems.append("it shows files in a pager, which can start commands")
@@ -372,12 +377,42 @@ def _by_name(use: Use, _words: Words) -> None:
     use.by_name = True
 
 
+_ORDINARY_MODE = re.compile(r"[ua]?[+-]x|0?(?:644|755|600|700)")
+
+
 def _mode(use: Use, _words: Words) -> None:
-    """A rule must name the permissions: `chmod +x`."""
+    """A rule must name the permissions, unless they are those of ordinary files and scripts."""
     mode = use.operands[0].text if use.operands else ""
-    use.names, use.by_name = (*use.names, mode), True
+    use.names, use.by_name = (*use.names, mode), not _ORDINARY_MODE.fullmatch(mode)
     if not re.fullmatch(r"[uga]*[+-][rwx]+|0?[4567][04567]{2}", mode):
         use.problems.append("it sets permissions that are not plain")
+
+
+_SIGNAL = re.compile(r"-(?:TERM|INT|HUP|15|2|1|0)")
+
+
+def _kill(use: Use, words: Words) -> None:
+    """Processes by number; a signal that they cannot handle needs a rule that names it."""
+    texts = [word.text for word in words[1:]]
+    numbers = texts[1:] if texts and _SIGNAL.fullmatch(texts[0]) else texts
+    if numbers and all(re.fullmatch(r"\d{2,}", text) for text in numbers):
+        use.problems.clear()
+        return
+    _never(use, words)
+
+
+def _link(use: Use, _words: Words) -> None:
+    """`ln -s FILE NAME`: both in the workspace, neither of them through `..`."""
+    if use.option("-s", "--symbolic") is None or len(use.operands) != 2:
+        use.problems.append("it is not one plain symbolic link")
+        return
+    target, link = use.operands
+    if not all(word.literal and _PLAIN_PATH.fullmatch(word.text) for word in use.operands) or secret(target, "/"):
+        use.problems.append(f"{target.text} is not plainly a file of the workspace")
+    use.writes.append(link)
+
+
+_PLAIN_PATH = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 
 
 def _never(use: Use, _words: Words) -> None:
@@ -428,6 +463,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "grep": _grep,
     "rg": _rg,
     "bat": _bat,
+    "less": _less,
     "man": _man,
     "tsc": builders.tsc,
     "only-checks": builders.only_checks,
@@ -502,6 +538,8 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "compose-names": _compose_names,
     "named": _by_name,
     "mode": _mode,
+    "kill": _kill,
+    "link": _link,
     "never": _never,
 }
 

@@ -6,12 +6,14 @@ needs approval. It is known to overlook things, so it is corrected where it does
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.plan import Part, Word
+from assent.policy.shell.bash_evaluation import evaluated
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -26,6 +28,7 @@ _BACKQUOTED = re.compile(r"`([^`]*)`|\$\(([^()]*)\)")
 _NESTING = frozenset(("command_substitution", "process_substitution"))
 _COMMANDS = frozenset(("command", "test_command", "declaration_command", "unset_command"))
 _NOT_WORDS = frozenset(("file_redirect", "herestring_redirect", "variable_assignment", "subshell"))
+_TEXTS = frozenset(("heredoc_redirect", "herestring_redirect"))
 _LAST_OF = frozenset(("pipeline", "list", "negated_command"))
 _SEGMENT = re.compile(r"[;&|(){}`\n$]+")
 
@@ -36,6 +39,12 @@ class Found(Struct, frozen=True):
     words: tuple[Word, ...]
     text: str
     nested: bool = False
+    input: str = ""
+    """The text that it gets as its input, as far as it can be seen: here-documents, and what stands before its pipe."""
+    piped: bool = False
+    """Its input comes from another command, or contains expansions."""
+    evaluated: bool = False
+    """Not a command, but a text in which bash may run one."""
 
 
 class Survey(Struct, frozen=True):
@@ -44,6 +53,7 @@ class Survey(Struct, frozen=True):
     commands: tuple[Found, ...]
     complete: bool
     writes: tuple[str, ...] = ()
+    evaluated: tuple[Found, ...] = ()
 
 
 @cache
@@ -54,8 +64,10 @@ def _parser() -> "Parser":
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
-    """All commands in `source`. A text over the limit is split naively, so that deny rules still see it."""
+def survey(source: str, *, limit: int = MAX_BYTES, inner: bool = False) -> Survey:
+    """All commands in `source`. A text over the limit is split naively, so that deny rules still see it. `inner`:
+    another command passes it to a shell.
+    """
     text = _CONTINUED.sub("", source)
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > limit:
@@ -64,7 +76,8 @@ def survey(source: str, *, limit: int = MAX_BYTES) -> Survey:
     walk = _Walk(data)
     walk.run(tree.root_node)
     commands = tuple(walk.commands) + tuple(_blind_spots(walk.bodies))
-    return Survey(commands, not tree.root_node.has_error, tuple(walk.writes))
+    hidden = tuple(_evaluated(one) for one in evaluated(text, tree.root_node, inner=inner))
+    return Survey(commands, not tree.root_node.has_error, tuple(walk.writes), hidden)
 
 
 def commands_in(text: str) -> tuple[Found, ...]:
@@ -74,7 +87,20 @@ def commands_in(text: str) -> tuple[Found, ...]:
 
 @lru_cache(maxsize=64)
 def _commands_in(text: str) -> tuple[Found, ...]:
-    return survey(text).commands
+    found = survey(text, inner=True)
+    return (*found.commands, *found.evaluated)
+
+
+def _evaluated(text: str) -> Found:
+    return Found((Word(text, literal=False, parts=(Part("variable", text),)),), text, nested=True, evaluated=True)
+
+
+class _Input(Struct, frozen=True):
+    text: str = ""
+    piped: bool = False
+
+
+_NO_INPUT = _Input()
 
 
 class _Walk:
@@ -88,13 +114,13 @@ class _Walk:
         self.expands = True
 
     def run(self, root: "Node") -> None:
-        stack: list[tuple[Node, bool]] = [(root, False)]
+        stack: list[tuple[Node, bool, _Input]] = [(root, False, _NO_INPUT)]
         while stack:
-            node, nested = stack.pop()
+            node, nested, given = stack.pop()
             kind = node.type
             children = node.children
             if kind in _COMMANDS:
-                self._command(node, children, nested=nested)
+                self._command(node, children, given, nested=nested)
             elif kind == "heredoc_start":
                 self.expands = self._text(node).isidentifier()
             elif kind == "heredoc_body" and self.expands:
@@ -103,13 +129,32 @@ class _Walk:
                 self._redirect(children)
             elif kind == "redirected_statement":
                 self._words_behind(children, nested=nested)
+                given = self._with_texts(children, given)
+            elif kind == "pipeline":
+                stack.extend((child, nested, one) for child, one in reversed(list(self._piped(children, given))))
+                continue
             inner = nested or kind in _NESTING
-            stack.extend((child, inner) for child in reversed(children))
+            stack.extend((child, inner, given) for child in reversed(children))
+
+    def _piped(self, children: "list[Node]", given: "_Input") -> "Iterator[tuple[Node, _Input]]":
+        """Each command of a pipe gets what those before it print."""
+        before = ""
+        for child in children:
+            yield child, _Input(f"{given.text} {before}", piped=True) if before else given
+            before += f"{self._text(child)} " if child.is_named else ""
+
+    def _with_texts(self, children: "list[Node]", given: "_Input") -> "_Input":
+        """Adds the here-documents and here-strings of a command."""
+        texts = [self._text(one) for one in children if one.type in _TEXTS]
+        if not texts:
+            return given
+        expands = any("$" in text or "`" in text for text in texts)
+        return _Input(" ".join((given.text, *texts)), piped=given.piped or expands)
 
     def _text(self, node: "Node") -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _command(self, node: "Node", children: "list[Node]", *, nested: bool) -> None:
+    def _command(self, node: "Node", children: "list[Node]", given: "_Input", *, nested: bool) -> None:
         match node.type:
             case "test_command":
                 words = (Word(self._text(children[0])), *_blank_words(self._text(node)))
@@ -118,7 +163,8 @@ class _Walk:
             case _:
                 words = tuple(word(self._text(one)) for one in children)
         if words:
-            self.commands.append(Found(words, self._text(node), nested))
+            given = self._with_texts(children, given)
+            self.commands.append(Found(words, self._text(node), nested, given.text, given.piped))
 
     def _words_behind(self, children: "list[Node]", *, nested: bool) -> None:
         """`rm >x -r y`: the grammar takes the words after a redirection for more redirection targets."""

@@ -7,6 +7,7 @@ time, or a program is unknown, the answer is a doubt, which needs approval in ev
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from posixpath import normpath
 
 from msgspec import Struct
 
@@ -14,10 +15,11 @@ from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import Prefix, loose
 from assent.policy.shell.command_survey import Found, commands_in
+from assent.policy.shell.command_survey import word as source_word
+from assent.policy.shell.doubts import certain_name, feeds, names_program, runs_written, why_unknown
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.phrases import Phrase, phrase, says
-from assent.policy.shell.synonyms import same_program
-from assent.policy.shell.unwrap import FILE_SHELLS
+from assent.policy.shell.synonyms import same_program, settings
 
 _MAX_TEXTS = 20
 _MAX_STARTS = 8
@@ -25,15 +27,8 @@ _ALIAS = re.compile(r"alias\.([^=]+)=(.*)", re.DOTALL)
 _MAX_TEXT_LENGTH = 2_000
 _PART = re.compile(r"[^\s\"'=:;|&()`!]+")
 _STRING_OPTION = re.compile(r"[-+][A-Za-z]*c|--(?:command|run|call)")
-_TOKEN = re.compile(r"[\w.+-]+")
-_CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
-_NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
-_LATER = frozenset(("at", "batch"))
-_BUILDS = ("make", "gmake", "remake", "just", "ninja")
-_FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_NAMED_BEHIND = re.compile(
-    r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
-)
+_HOSTS = frozenset(("git", "docker", "podman", "cargo", "kubectl", "helm", "gh"))
+_MAX_SUBS = 3  # the values of options before a sub-command look like one
 _ANYTHING = Word("$…", literal=False)
 
 Words = tuple[Word, ...]
@@ -54,8 +49,12 @@ class _Candidate(Struct, frozen=True):
     sure: bool = True
 
 
-def spoken(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool) -> Spoken | None:
-    """The first rule that applies to one of the commands, or else a doubt. `complete`: these are all the commands."""
+def spoken(
+    commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool, written: Sequence[str] = ()
+) -> Spoken | None:
+    """The first rule that applies to one of the commands, or else a doubt. `complete`: these are all the commands.
+    `written`: the files that they write.
+    """
     if not rules:
         return None
     phrases = [phrase(rule) for rule in rules]
@@ -68,13 +67,14 @@ def spoken(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool
             if match is not None and match.sure:
                 return match
             doubt = doubt or match
-    return doubt or _doubt(commands, rules, complete=complete)
+    files = frozenset(normpath(source_word(one).text) for one in written)
+    return doubt or _doubt(commands, rules, files, complete=complete)
 
 
 def _match(one: Phrase, command: Found, candidates: list[_Candidate]) -> Spoken | None:
     doubt: Spoken | None = None
     for candidate in candidates:
-        if same_program(_named(candidate.words[0])) != one.program:
+        if same_program(certain_name(candidate.words[0])) != one.program:
             continue
         answer = says(one, candidate.words)
         if answer == "yes" and candidate.sure:
@@ -96,32 +96,38 @@ def _candidates(command: Found, programs: frozenset[str]) -> Iterator[_Candidate
     words = command.words
     name = loose(words[0].text)
     yield _Candidate(words)
-    if name.startswith("git-"):
-        yield _Candidate((Word("git"), Word(name[4:]), *words[1:]))
-    if name in ("docker-compose", "podman-compose"):
-        yield _Candidate((Word("docker"), Word("compose"), *words[1:]))
+    yield from _plugged(name, words)
     if name == "git":
         yield from _aliased(words)
+        yield from _set_up(words)
     use = examine(name, words)
     if use is not None:
         run_check(use, words)
     if use is not None and _runs_others(use):
         last = _last_beginning(use, words)
-        yield from _behind(words, range(1, last + 1), programs, sure=True, feeds=_feeds(use))
+        yield from _behind(words, range(1, last + 1), programs, sure=True, feeds=feeds(use))
         yield from _command_strings(words)
     elif use is None or use.problems:
         first = 1 if use is None else use.at + 1
         yield from _behind(words, range(first, len(words)), programs, sure=False, feeds=False)
     if use is None or use.problems or _runs_others(use):
         yield from _in_texts(words, programs)
+    if use is None or use.problems:
+        yield from _scattered(words[0 if use is None else use.at :], programs)
+
+
+def _plugged(name: str, words: Words) -> Iterator[_Candidate]:
+    """`git-lfs push` is `git lfs push`: sub-commands that are programs of their own."""
+    host, dash, plugin = name.partition("-")
+    if dash and host in _HOSTS:
+        yield _Candidate((Word(host), Word(plugin), *words[1:]))
+    if name in _HOSTS:
+        subs = [at for at, word in enumerate(words) if at and word.literal and word.text[:1] not in "-+/."]
+        yield from (_Candidate((Word(f"{name}-{words[at].text}"), *words[at + 1 :])) for at in subs[:_MAX_SUBS])
 
 
 def _runs_others(use: Use) -> bool:
     return use.model.wrapper is not None or use.models[0].kind != "program"
-
-
-def _feeds(use: Use | None) -> bool:
-    return use is not None and use.model.wrapper is not None and use.model.wrapper.feeds
 
 
 def _last_beginning(use: Use, words: Words) -> int:
@@ -141,6 +147,16 @@ def _behind(words: Words, places: range, programs: frozenset[str], *, sure: bool
         yield _Candidate((Word(name), _ANYTHING), sure=False)
 
 
+def _scattered(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
+    """A program that may run another one may take its name and its words from anywhere: `-x /bin/rm -- -rf d`."""
+    for at in range(1, len(words)):
+        text = words[at].text
+        for name in {text, text.partition("=")[2], text[2:] if text[:1] == "-" else ""}:
+            if name and name[0] != "-" and same_program(name) in programs:
+                rest = (*words[1:at], *words[at + 1 :])
+                yield _Candidate((Word(name), *(word for word in rest if word.text != "--")), sure=False)
+
+
 def _aliased(words: Words) -> Iterator[_Candidate]:
     """`git -c alias.x='reset --hard' x` is `git reset --hard`."""
     texts = [word.text for word in words]
@@ -155,6 +171,16 @@ def _aliased(words: Words) -> Iterator[_Candidate]:
             yield _Candidate((Word("git"), *map(Word, value.split()), *rest))
 
 
+def _set_up(words: Words) -> Iterator[_Candidate]:
+    """Settings that make git do what an option would: `git -c clean.requireForce=false clean`."""
+    for at, word in enumerate(words):
+        key, equals, value = word.text.partition("=")
+        if not equals and at + 1 < len(words):
+            value = words[at + 1].text
+        for command in settings("git", key, value):
+            yield _Candidate((*map(Word, command.split()), *words[1:]), sure=False)
+
+
 def _command_strings(words: Words) -> Iterator[_Candidate]:
     """`bash -o errexit -c TEXT`, `su root -c TEXT`: wherever the option stands."""
     for option, word in pairwise(words):
@@ -164,78 +190,21 @@ def _command_strings(words: Words) -> Iterator[_Candidate]:
 
 def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
     """A program not known to be harmless may run a text as a command."""
-    texts = [word.text for word in words[1:] if " " in word.text and _names_program(word.text, programs)]
+    spaced = [word.text for word in words[1:] if " " in word.text]
+    spaced += [text[2:] for text in spaced if text[0] == "-"]  # `-e'rm x'`
+    texts = [text for text in spaced if names_program(text, programs)]
     for text in texts[:_MAX_TEXTS]:
         parts = tuple(map(Word, _PART.findall(text[:_MAX_TEXT_LENGTH])))
         yield from _behind(parts, range(len(parts)), programs, sure=False, feeds=False)
 
 
-def _names_program(text: str, programs: frozenset[str]) -> bool:
-    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_MAX_TEXT_LENGTH]))
-
-
-def _named(word: Word) -> str:
-    """The program's name, as far as it is certain: `"$ROOT/bin/tool"` is tool."""
-    if not word.literal and (behind := _NAMED_BEHIND.fullmatch(word.text)) is not None:
-        return next(group for group in behind.groups() if group)
-    return word.text
-
-
-# --- what cannot be known ---
-
-
-def _doubt(commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool) -> Spoken | None:
+def _doubt(
+    commands: Sequence[Found], rules: Sequence[Prefix], written: frozenset[str], *, complete: bool
+) -> Spoken | None:
     programs = frozenset(same_program(rule[0]) for rule in rules)
     for command in commands:
-        if why := _unknown(command, programs):
+        if why := why_unknown(command, programs) or runs_written(command, written):
             return _about(rules[0], command, why)
     if not complete:
         return Spoken(rules[0], (), "", sure=False, why="It was not fully understood")
     return None
-
-
-def _unknown(command: Found, programs: frozenset[str]) -> str | None:
-    first = command.words[0]
-    if not first.literal and _NAMED_BEHIND.fullmatch(first.text) is None:
-        return "The name of a program is only known at run time"
-    if first.literal and "{" in first.text and "," in first.text:
-        return "The name of a program is only known at run time"
-    name = loose(first.text)
-    if _gives_name(name, command, programs):
-        return "It gives a program another name or stores it in a variable"
-    use = examine(name, command.words)
-    if use is None:
-        return None
-    if name in _LATER:
-        return "It schedules commands to run later"
-    if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
-        return "A shell in it reads its commands from elsewhere"
-    if name in _BUILDS and any(word.text.endswith(_FROM_INPUT) for word in command.words[1:]):
-        return "It reads commands from its input"
-    if _feeds(use) and any(_may_run(word) for word in use.payload):
-        return "It reads commands from its input"
-    if (use.models[0].kind == "interpreter" or name in _CODE) and any(
-        _names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
-    ):
-        return "A program in it may run another one"
-    return None
-
-
-def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
-    """`alias x=rm`, `GIT_PAGER=rm git log`."""
-    variables = command.text[: max(0, command.text.find(command.words[0].text))]
-    texts = [word.text for word in command.words[1:]] if name in _NAMING else []
-    return any(_names_program(text, programs) for text in (variables, *texts))
-
-
-def _reads_commands(use: Use) -> bool:
-    """No `-c`, and no plainly named file."""
-    if use.option("-c", "--command") is not None:
-        return False
-    first = next(iter(use.operands), None)
-    return first is None or not first.literal or first.text in _FROM_INPUT or first.text.startswith("<(")
-
-
-def _may_run(word: Word) -> bool:
-    use = examine(loose(word.text), (word,)) if word.literal else None
-    return not word.literal or word.text == "{}" or (use is not None and use.model.wrapper is not None)

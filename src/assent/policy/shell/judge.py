@@ -77,9 +77,11 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
         why="It was not understood.",
         readable=not isinstance(steps, Refused),
     )
-    everything = (*seen.commands, *inner, *_stages(steps))
+    everything = (*seen.commands, *seen.evaluated, *inner, *_stages(steps))
     complete = parsed.complete
-    denied, asked = (spoken(everything, said, complete=complete) for said in (rules.deny, rules.ask))
+    denied, asked = (
+        spoken(everything, said, complete=complete, written=seen.writes) for said in (rules.deny, rules.ask)
+    )
     if (named := _named(command, rules, complete=complete)) is not None:
         return replace(about, decision="deny", denied=named, why=_named_why(named))
     if denied is not None and denied.sure:

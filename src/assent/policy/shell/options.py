@@ -12,12 +12,16 @@ from msgspec import Struct
 from assent.plan import Part, Stage, Step, Word
 from assent.policy.shell.operands import UNKNOWN, is_several, meanings
 from assent.policy.shell.program_models import OptionUse, ProgramModel, Wrapper, model, options
+from assent.policy.shell.synonyms import same_command
 
 _OPTION_NAME = re.compile(r"[!-~]+")
 _TOOLCHAIN = re.compile(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
 _NUMBER = re.compile(r"-\d+")
 # Values that begin like an option but cannot be one: `-5`, find's `-10k` and `-u+x`, date's `-2 days`.
 _NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
+
+# To a deny rule these programs' words are the same, but they do not do the same.
+_DIFFERENT = frozenset(("apt", "apt-get", "aptitude"))
 
 Words = tuple[Word, ...]
 
@@ -216,7 +220,7 @@ class _Scan:
 
     def _descend(self, word: Word) -> None:
         use = self.use
-        found = use.model.sub.get(word.text)
+        found = use.model.sub.get(word.text) or self._by_other_name(word.text)
         use.at = self.at
         self.at += 1
         use.names = (*use.names, word.text)
@@ -232,6 +236,15 @@ class _Scan:
             path, found = (found.same,), model(found.same) or found
         use.model, self.table = found, options(path, found)
         use.models.append(found)
+
+    def _by_other_name(self, name: str) -> ProgramModel | None:
+        """`npm t` is `npm test`."""
+        program, *further = self.use.names
+        if further or program in _DIFFERENT:
+            return None
+        ways = same_command(program, (name,))
+        known = ("/".join(way) for way in ways)
+        return next((self.use.model.sub[way] for way in known if way in self.use.model.sub), None)
 
     def _option(self, word: Word) -> None:
         text = word.fixed
@@ -283,6 +296,9 @@ class _Scan:
             match self.table.get(name):
                 case None:
                     self.use.problems.append(f"the option `{name}` is not known to be harmless")
+                    return
+                case "change" as use if rest.startswith("."):  # `sed -i.bak`
+                    self._note(name, use, Word(rest))
                     return
                 case "flag" | "change" as use:
                     self._note(name, use, Word(""))

@@ -14,6 +14,7 @@ from assent.policy.shell.command_survey import MAX_READ_BYTES, Found, Survey, su
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.loops import unrolled
 from assent.policy.shell.reader import read
+from assent.policy.shell.script_settings import without_settings
 from assent.policy.shell.unwrap import unwrap
 
 MAX_LENGTH = 8_000
@@ -62,7 +63,7 @@ def _read(command: str) -> Reading:
 
 def _unrolled(steps: Reading) -> Reading:
     try:
-        return steps if isinstance(steps, Refused) else unrolled(steps)
+        return steps if isinstance(steps, Refused) else unrolled(without_settings(steps))
     except Refused as refused:
         return refused.with_traceback(None)
 

@@ -22,6 +22,7 @@ from assent.policy.shell.synonyms import (
     same_command,
     same_option,
     same_program,
+    signalled,
     synonyms,
 )
 
@@ -95,7 +96,7 @@ def _says_nothing(found: ProgramModel) -> bool:
 def phrase(rule: Prefix) -> Phrase:
     """The parts of a rule."""
     program = same_program(rule[0])
-    words = rule[1:]
+    words = signalled(rule)[1:]
     sub = next((word for word in words if not _is_option(word)), "")
     grammar = _grammar(program, sub)
     names, wanted, values = list[str](), list[Option](), list[str]()
@@ -249,19 +250,43 @@ def _same_word(program: str, name: str, token: str) -> bool:
         name, token = name.casefold(), token.casefold()
     if token == name or ("/" in token + name and normpath(token) == normpath(name)):
         return True
-    if program == "chmod" and _rights(token) == _rights(name):
+    if program == "chmod" and _same_rights(name, token):
+        return True
+    if own.tasks and name in _TASK.split(token):  # `:app:publish`, `core/publish`
         return True
     if own.lists and any(_same_thing(program, name, part) for part in re.split(r"[,/]", token)):
         return True
     return own.shortened and bool(token) and _shortened(name, token) and token not in other_words(program)
 
 
-_EVERYBODY = re.compile(r"(?:a|(?=[ugo]*u)(?=[ugo]*g)[ugo]*o[ugo]*)?[+=](?:rwx|rxw|wrx|wxr|xrw|xwr)")
+_TASK = re.compile(r"[:/;@\s]+")
+_CLAUSE = re.compile(r"([ugoa]*)([+=])([rwx]+)")
+_OCTAL = re.compile(r"0*([0-7]{3})")
 
 
-def _rights(mode: str) -> str:
-    """One spelling for a chmod mode: `0777`, `a+rwx` and `ugo=rwx` are `777`."""
-    return "777" if _EVERYBODY.fullmatch(mode) else mode.lstrip("0")
+def _same_rights(rule: str, mode: str) -> bool:
+    """Whether a chmod mode gives the rights that a rule names: `0777`, `a+rwx` and `u+rwx,go=rwx` are `777`. A rule
+    that names nobody (`+x`) is about anybody.
+    """
+    wanted, given = _rights(rule), _rights(mode)
+    if not wanted or not given:
+        return False
+    if rule.startswith("+"):
+        return any({who + right for right in rule[1:]} <= given for who in "ugo")
+    return wanted == given or (len(wanted) == 9 and wanted <= given)
+
+
+def _rights(mode: str) -> frozenset[str]:
+    """What a mode gives to whom: `ur` is reading for the owner."""
+    if (octal := _OCTAL.fullmatch(mode)) is not None:
+        bits = zip("ugo", map(int, octal[1]), strict=True)
+        return frozenset(who + right for who, bit in bits for right, value in _BITS if bit & value)
+    found = [_CLAUSE.fullmatch(one) for one in mode.split(",")]
+    everybody = [(one[1].replace("a", "ugo") or "ugo", one[3]) for one in found if one is not None]
+    return frozenset(who + right for whom, rights in everybody for who in whom for right in rights)
+
+
+_BITS = (("r", 4), ("w", 2), ("x", 1))
 
 
 def _same_thing(program: str, name: str, part: str) -> bool:

@@ -26,6 +26,7 @@ _NUMBER = re.compile(r"[\d.,-]+")
 _WRITE_OUT = re.compile(r"(?:[\w .,:;=/'\"\\-]|%\{[\w.]+\})*")
 _AGENT = re.compile(r"[\w ./();:,+-]+")
 _METHOD = re.compile(r"GET|HEAD|OPTIONS")
+_SENDS = re.compile(r"POST|PUT|PATCH|DELETE")
 _DATA = ("-d", "--data", "--data-urlencode")
 _QUERY = re.compile(r"[\w.\[\]-]+=[^@<\r\n]{0,200}")  # part of the address; `@` would read it from a file
 _NOWHERE = re.compile(r"-|/dev/null")
@@ -40,7 +41,12 @@ _TEXTS = {
 
 def curl(use: Use, _words: Words) -> None:
     asked = use.option("-G", "--get") is not None
+    sends = _sends_here(use)
+    if sends:
+        use.names, use.by_name = ("curl", "-X", use.option("-X", "--request") or ""), True
     for name, value in use.seen:
+        if sends and (name in ("-X", "--request") or (name in _DATA and not value.startswith("@"))):
+            continue
         if name in _DATA:
             if not asked or not _QUERY.fullmatch(value):
                 use.problems.append(f"`{name}` sends data")
@@ -49,6 +55,13 @@ def curl(use: Use, _words: Words) -> None:
     _addresses(use)
     if use.option("-k", "--insecure") is not None and not all(_HERE.match(word.text) for word in use.operands):
         use.problems.append("without certificate checks the server may be anyone")
+
+
+def _sends_here(use: Use) -> bool:
+    """Another method, to a server on this machine; a rule must name it: `curl -X POST`."""
+    local = bool(use.operands) and all(_HERE.match(word.text) for word in use.operands)
+    method = use.option("-X", "--request") or ""
+    return use.names == ("curl",) and local and _SENDS.fullmatch(method) is not None
 
 
 def wget(use: Use, words: Words) -> None:

@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from assent.plan import GitWork, Redirect, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering, program
+from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
 from assent.policy.shell.git_secrets import hides, listing, told, unhidden
 from assent.policy.shell.options import Use, changing, examine, spread, with_options
+from assent.policy.shell.outside_words import leading_out
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
 from assent.policy.shell.program_models import ProgramModel
 from assent.policy.shell.recursive_search import (
@@ -30,8 +32,8 @@ from assent.policy.shell.recursive_search import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.undescribed import RUNS_OTHERS, plain_flag, unknown_words
-from assent.policy.shell.unwrap import FILE_SHELLS
+from assent.policy.shell.synonyms import same_command
+from assent.policy.shell.undescribed import RUNS_OTHERS, unknown_words
 from assent.policy.shell.variable_prefixes import harmless
 
 MAX_DEPTH = 4
@@ -46,13 +48,12 @@ _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.help
 _GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
 # Options of git that write a file or start a pager, wherever they seem to be.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
-_ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
 _FOLDERS = ("mkdir", "rmdir", "rm")  # their operand is usually a folder, or is gone afterwards
-_SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
-_FILE = re.compile(r"\.\w+$")
 _TESTS = ("pytest", "py.test", "unittest")
+# Modules of Python that are also programs, with a model of their own.
+_ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint", "coverage", "tox", "nox", "pip")
+_FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _MODULE = 2  # `python -m`: a longer rule says which
-_CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
 
@@ -103,7 +104,7 @@ def judge_stage(
         return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
     problems += _folder_problems(use, stage, where)
-    exact = not fed and not problems and _exact(rules, name, use, stage)
+    exact = not fed and not problems and names_all(rules, name, use, stage)
     problems += use.problems + _kind_problems(use, stage, rules) + _file_problems(use, stage.words, where)
     if fed:
         why = fed_problem(
@@ -132,10 +133,13 @@ def _decide(
         )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
     every = _every_goal(use)
-    rule = _closest(covering(known, texts, use.names, every), with_options(known, use))
+    rule = _closest(covering(known, texts, use.names, every, *_other_names(use)), with_options(known, use))
+    if rule is None and _adds_nothing(use):
+        rule = (name,)
     if rule is None:
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
+    problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
     if len(rule) < len(use.names) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     rest: list[Prefix] = [] if every != use.names and every == rule[: len(every)] else use.also
@@ -155,6 +159,24 @@ def _decide(
         writes=_written(use, where),
         sweeps=passes_over(use),
     )
+
+
+def _other_names(use: Use) -> list[Prefix]:
+    """The ways to write its sub-command: `npm t` is `npm test`, `python -m pytest` is `pytest`, and `gradle :app:test`
+    is `gradle test`.
+    """
+    name, *further = use.names
+    if further[:1] == ["-m"] and further[1:2] and further[1] in _ALSO_PROGRAMS:
+        return [tuple(further[1:])]
+    if name in ("gradle", "./gradlew") and further:
+        return [(name, further[0].rpartition(":")[2])]
+    return [(name, *way) for way in same_command(name, tuple(further))] if further else []
+
+
+def _adds_nothing(use: Use) -> bool:
+    """`timeout 60 pytest` does nothing that `pytest` does not do."""
+    wrapper = use.model.wrapper
+    return wrapper is not None and wrapper.trusted and not wrapper.feeds and bool(use.payload)
 
 
 def _every_goal(use: Use) -> Prefix:
@@ -179,8 +201,7 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
     """A rule that names an option that changes files covers it: `prettier --write`. The files must be ordinary ones."""
     meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
-    changes = use.model.effect in ("run", "write") or use.names[0] == "sed"
-    if not changes or not only_options or not any(one in meant for one in problems):
+    if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
     written = [problem for word in use.reads for problem in _write_problem(word, where)]
     use.writes += [word for word in use.reads if word not in use.writes]
@@ -288,6 +309,7 @@ def _undescribed(use: Use, name: str, stage: Stage, rules: CommandRules) -> Use 
     """A sub-command without a model, of a program with one. In git it may be an alias; some programs run others."""
     texts = (name, *(word.text for word in stage.words[1:]))
     plain = all(one.kind == "program" and one.wrapper is None for one in use.models) and name != "git"
+    plain |= bool(PYTHON.fullmatch(name)) and use.names[1:2] == ("-m",)
     rule = covering(rules.allow, texts) or ()
     named = len(rule) >= len(use.names) and use.at == len(use.names) - 1
     return use if plain and named and RUNS_OTHERS.isdisjoint(use.names) else None
@@ -314,72 +336,13 @@ def _unmodelled(
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{name}`.", stage=stage)
     problems += [f"it reads {word.text}, which may hold secrets" for word in stage.words[1:] if secret(word, where.cwd)]
     problems += unknown_words(stage.words, len(rule), described=use is not None)
+    problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
     if fed or any(not word.literal for word in stage.words):
         problems.append("the program is not known, so rules cover only literal words")
     if problems:
         return CommandVerdict(decision="ask", by="no model", why=_sentence(name, problems[0]), stage=stage)
     ready = stage if use is None else _hardened(stage, use)
     return CommandVerdict(decision="allow", by=_rule("allow", rule), why="A rule allows these words.", stage=ready)
-
-
-def _exact(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
-    """A rule that names every word of the command allows it even if the model would ask, but never shell text."""
-    texts = (name, *(word.text for word in stage.words[1:]))
-    if stage.env:
-        return False
-    if use.model.wrapper is not None and not _is_more_than_a_wrapper(use, texts, rules):
-        return False
-    if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
-        return False
-    texts = _without_runtime(use, texts)
-    # A rule of one word names a program, not a command.
-    named = texts in rules.exact or (len(texts) > 1 and texts in rules.allow) or _continues_script(use, texts, rules)
-    return named and all(word.literal for word in stage.words)
-
-
-# Options of the interpreter itself, whatever it runs.
-_RUNTIME = re.compile(
-    r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
-    r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
-)
-
-
-def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """To a rule, `node --watch server.js` is `node server.js`."""
-    at = 1
-    while use.models[0].kind == "interpreter" and at < len(texts) and _RUNTIME.fullmatch(texts[at]):
-        at += 1
-    return (texts[0], *texts[at:])
-
-
-def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
-    """Whether the rule says everything it runs, or it runs nothing."""
-    asks = list(texts[1:]) in _ASKS_FOR_VERSION
-    return asks or _runs_script(use, texts) or _continues_script(use, texts, rules)
-
-
-def _continues_script(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
-    """`python manage.py test` covers plain words and flags after it, `python report.py` file names and flags: a bare
-    word may decide what the script does. `bash ci.sh` covers flags.
-    """
-    rule = (covering(rules.allow, texts) or ()) if _may_continue(use, texts) else ()
-    if len(rule) < 2 or not (_FILE.search(rule[1]) or rule[1] == "artisan"):
-        return False
-    words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
-    if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
-        return False
-    if use.model.kind == "shell":
-        return not words
-    return len(rule) > 2 or all(map(_FILE.search, words))
-
-
-def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:
-    return use.models[0].kind == "interpreter" or (use.model.kind == "shell" and _runs_script(use, texts[:2]))
-
-
-def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
-    """`bash scripts/test.sh`: a file of the folder, without options."""
-    return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))
 
 
 def _outside_the_model(stage: Stage, where: CommandPlace, *, tests: bool) -> list[str]:
@@ -411,7 +374,7 @@ def _other_script(stage: Stage, use: Use | None, where: CommandPlace) -> list[st
 
 
 def _is_relative_file(text: str, *, program: bool) -> bool:
-    named = "/" in text or (not program and _FILE.search(text) is not None)
+    named = "/" in text or (not program and FILE_ENDING.search(text) is not None)
     return named and not text.startswith(("/", "-", "~"))
 
 
@@ -432,7 +395,7 @@ def _kind_problems(use: Use, stage: Stage, rules: CommandRules) -> list[str]:
         return ["it runs commands from its input"]
     if about.wrapper is not None and about.wrapper.contained:
         return []
-    if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in _ASKS_FOR_VERSION:
+    if about.wrapper is not None and not about.wrapper.trusted and texts[1:] not in ASKS_FOR_VERSION:
         return [f"it {about.does or 'runs another program'}"]
     if about.wrapper is not None and about.wrapper.assignments:
         return [

@@ -17,6 +17,12 @@ from assent.policy.shell.command_rules import loose
 _FILE = Path(__file__).with_name("synonyms.toml")
 _VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*")
 
+_SIGNAL = re.compile(r"-[sn]([A-Za-z0-9]+)?|--signal(?:=(\w+))?|-(hup|int|quit|kill|term|stop|abrt|sig\w+)")
+_GIVEN_SIGNAL = re.compile(r"-(?:\d+|[A-Z][A-Z0-9]+|l|L|0)|--(?:list|table|help|version)")
+_MODULE = re.compile(r"-[A-Za-ln-z]*m[A-Za-z_][\w.]*")
+
+_EARLY = 2  # the value of an option may come first
+
 Names = tuple[str, ...]
 
 
@@ -34,6 +40,11 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     letters: bool = False
     whole: bool = False  # an option is a word, not a set of letters: `kill -KILL`
     instead: dict[str, str] = {}
+    also: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    tasks: bool = False
+    signals: bool = False
+    modules: bool = False
     hands_on: str = ""
     skips: tuple[str, ...] = ()
     folded: bool = False  # case is ignored
@@ -92,12 +103,64 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield program, tuple(range(at, len(words)))
     if own.hands_on:
         yield from _handed_on(words, own.hands_on)
+    for said, meant in own.also.items():
+        if (rest := _without(words, said.split())) is not None:
+            yield from ((one, rest) for one in meant.split("; "))
+    if own.signals:
+        yield from _with_signal(words)
+    if own.modules and (at := next((at for at, word in enumerate(words) if _MODULE.fullmatch(word)), None)):
+        yield f"{program} -m {words[at].partition('m')[2]}", tuple(range(at + 1, len(words)))
     for said, meant in own.instead.items():
         command, option = said.split()
         names = [word.partition("=")[0].replace("--", "-") for word in words]
         if command in words[1:] and option in names and f"{option}=false" not in words:
             left = (at for at in range(1, len(words)) if words[at] != command and names[at] != option)
             yield f"{program} {meant}", tuple(left)
+
+
+def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
+    """The positions of the other words, if all of these are among them; an option may have a value. A sub-command is
+    among the first words, unless the program has no other words like it.
+    """
+    named = [word.partition("=")[0] if word.startswith("-") else word for word in words]
+    plain = [word for word in named[1:] if not word.startswith("-")]
+    early = plain if synonyms(same_program(words[0])).known else plain[:_EARLY]
+    if any(one not in (named[1:] if one.startswith("-") else early) for one in said):
+        return None
+    return tuple(at for at in range(1, len(words)) if named[at] not in said)
+
+
+def _with_signal(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """`kill -s KILL 5`, `-n9` and `--signal=9` are `kill -KILL 5`; without a signal it is TERM."""
+    rest: list[int] = []
+    signal = ""
+    at = 1
+    while at < len(words):
+        found = _SIGNAL.fullmatch(words[at])
+        if found is None:
+            rest.append(at)
+        elif any(found.groups()):
+            signal = next(filter(None, found.groups()))
+        elif at + 1 < len(words):
+            at += 1
+            signal = words[at]
+        at += 1
+    if not any(_GIVEN_SIGNAL.fullmatch(words[one]) for one in rest):
+        yield f"{words[0]} -{(signal or 'TERM').upper().removeprefix('SIG')}", tuple(rest)
+
+
+def signalled(rule: Names) -> Names:
+    """A rule about a signal in its short form: `kill -s KILL` is `kill -KILL`."""
+    if not synonyms(same_program(rule[0])).signals or not any(map(_SIGNAL.fullmatch, rule)):
+        return rule
+    first, rest = next(_with_signal(rule), (rule[0], ()))
+    return (*first.split(), *(rule[at] for at in rest))
+
+
+def settings(program: str, key: str, value: str) -> list[str]:
+    """The commands that a setting makes possible, or makes do more."""
+    said = f"{key.casefold()}={value}"
+    return [meant for pattern, meant in synonyms(program).settings.items() if re.fullmatch(pattern, said)]
 
 
 def _handed_on(words: Names, program: str) -> Iterator[tuple[str, tuple[int, ...]]]:

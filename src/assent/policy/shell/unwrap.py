@@ -6,6 +6,8 @@ Serves the question, the risk and the deny rules: it finds as much as it can and
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from assent.plan import Word
 from assent.policy.shell.command_rules import loose, program
 from assent.policy.shell.command_survey import Found, commands_in
@@ -50,16 +52,21 @@ def _direct(found: Found) -> Iterator[Found]:
     if use.names[0] == "parallel":
         yield from _side_by_side([word.text for word in use.payload])
     if use.payload and use.option("-v", "-V") is None:
-        yield _command(use.payload)
+        yield replace(_command(use.payload), input=found.input, piped=found.piped)
     wrapper = use.model.wrapper
     if wrapper is not None and wrapper.payload in ("shell", "remote"):
         for text in _strings(use, remote=wrapper.payload == "remote"):
-            yield from commands_in(text)
+            yield from (_fed(one, found) for one in commands_in(text))
     if name in ("find", "fd", "fdfind"):
         yield from _exec_payloads(words)
     for text in use.runs:
         if not text.startswith("-"):
             yield from commands_in(text)
+
+
+def _fed(one: Found, outer: Found) -> Found:
+    """A command in a shell also reads what the shell gets."""
+    return replace(one, input=outer.input, piped=outer.piped) if outer.input and not one.input else one
 
 
 def _strings(use: Use, *, remote: bool) -> Iterator[str]:

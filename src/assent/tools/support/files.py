@@ -94,6 +94,10 @@ class Files:
         """Why reading this needs approval; empty if it does not."""
         return self.why_protected(path, "read")
 
+    def is_ordinary(self, path: str) -> bool:
+        """Whether a file that a search found may be shown. A name that no call could use is not ordinary."""
+        return self.workspace.classify(path, "read").kind == "inside"
+
     def why_protected(self, path: str, operation: Operation) -> str:
         """Why changing this needs its own approval; empty if it does not."""
         verdict = self.workspace.classify(path, operation)

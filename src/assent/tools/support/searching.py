@@ -77,7 +77,7 @@ class _Collector:
     def _is_withheld(self, path: str) -> bool:
         """Nothing about a secret is reported, not even whether it matches: otherwise it could be guessed bit by bit."""
         if path not in self._withheld:
-            self._withheld[path] = bool(self._files.why_asked(path))
+            self._withheld[path] = not self._files.is_ordinary(path)
         return self._withheld[path]
 
 

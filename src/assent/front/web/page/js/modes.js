@@ -10,7 +10,7 @@ export const MODES = /** @type {const} */ ([
   { name: "default", label: "Ask" },
   { name: "auto_edit", label: "Run edits" },
   { name: "plan", label: "Read only" },
-  { name: "yolo", label: "Run everything (yolo)" },
+  { name: "yolo", label: "Run all (yolo)" },
 ]);
 
 /** yolo takes more than one click. @param {Talk} talk @param {string} mode */

@@ -1,0 +1,120 @@
+"""A model file as a model: its server is started with the first request, and gone when the model is closed.
+
+Assent speaks chat completions with it. A server that died is started again with the next request.
+"""
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from assent.models.gguf.gguf_file import GgufFile, read_gguf
+from assent.models.model_protocol import BadRequest, Chunk, Request, Transient
+from assent.models.openai_chat.chat_model import ChatModel
+from assent.models.openai_chat.chat_quirks import Quirks
+from assent.models.provider import Access
+from assent.process.peer import Peer
+
+LARGEST_WINDOW = 32_768
+"""Tokens, unless GGUF_CONTEXT says otherwise: memory grows with the window."""
+LOAD_TIMEOUT = 600.0
+_NO_LLAMA = "gguf: models need llama.cpp: install it with `pip install 'assent[local]'`"
+_TEMPLATE = Path(__file__).with_name("tool_template.jinja")
+_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
+
+
+def window_of(file: GgufFile, env: Mapping[str, str]) -> int:
+    wanted = env.get("GGUF_CONTEXT", "").strip()
+    if wanted and not wanted.isdecimal():
+        raise BadRequest(f"GGUF_CONTEXT is {wanted!r}: it must be a number of tokens")
+    return int(wanted or 0) or min(file.window or LARGEST_WINDOW, LARGEST_WINDOW)
+
+
+class GgufModel:
+    def __init__(self, path: str, env: Mapping[str, str]) -> None:
+        """Raises BadRequest for a file that cannot be used, or where llama.cpp is not installed."""
+        if not path:
+            raise BadRequest("gguf: needs the path of a model file, as in gguf:models/qwen3-4b.gguf")
+        self._file = read_gguf(path)
+        self._window = window_of(self._file, env)
+        if find_spec("xllamacpp") is None:
+            raise BadRequest(_NO_LLAMA)
+        self.name = f"gguf:{path}"
+        self._env = env
+        self._peer: Peer | None = None
+        self._chat: ChatModel | None = None
+        self._starting = asyncio.Lock()
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        chat = await self._running()
+        async for chunk in chat.stream(request):
+            yield chunk
+
+    async def close(self) -> None:
+        chat, peer, self._chat, self._peer = self._chat, self._peer, None, None
+        if chat is not None:
+            await chat.close()
+        if peer is not None:
+            await peer.close()
+
+    async def _running(self) -> ChatModel:
+        async with self._starting:
+            if self._peer is not None and self._peer.status() is not None:
+                await self.close()
+            if self._chat is None:
+                self._chat = await self._start()
+            return self._chat
+
+    async def _start(self) -> ChatModel:
+        argv = [sys.executable, "-I", "-m", "assent.models.gguf.gguf_server"]
+        env = {name: self._env[name] for name in _ENVIRONMENT if name in self._env}
+        try:
+            self._peer = peer = await Peer.start(argv, cwd=os.path.dirname(self._file.path), env=env)
+        except OSError as error:
+            raise Transient(f"cannot start llama.cpp: {error.strerror}") from error
+        key = secrets.token_urlsafe(32)
+        address = await self._address(peer, key)
+        access = Access(base_url=f"{address}/v1", provider="gguf", key=key)
+        chat = ChatModel(self._file.name, access, Quirks(efforts=()), "")
+        chat.name = self.name
+        return chat
+
+    async def _address(self, peer: Peer, key: str) -> str:
+        await peer.write_line(json.dumps(self._settings(key)).encode())
+        try:
+            async with asyncio.timeout(LOAD_TIMEOUT):
+                line = await _line_of_json(peer)
+        except TimeoutError:
+            raise BadRequest(f"{self._file.path} was not loaded within {LOAD_TIMEOUT:g} seconds") from None
+        if line is None:
+            await self.close()
+            raise BadRequest(f"llama.cpp cannot load {self._file.path}: {_last_words(peer.errors())}")
+        return json.loads(line)["address"]
+
+    def _settings(self, key: str) -> dict[str, str | int]:
+        return {
+            "path": self._file.path,
+            "name": self._file.name,
+            "key": key,
+            "window": self._window,
+            "threads": os.cpu_count() or 1,
+            "chat_template": "" if self._file.knows_tools else _TEMPLATE.read_text("utf-8"),
+        }
+
+
+async def _line_of_json(peer: Peer) -> bytes | None:
+    """llama.cpp may print lines of its own first."""
+    while (line := await peer.read_line()) is not None:
+        if line.startswith(b'{"address"'):
+            return line
+    return None
+
+
+def _last_words(errors: str) -> str:
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    said = [line for line in lines if "error" in line.lower() or "fail" in line.lower()] or lines
+    return said[-1][:500] if said else "it ended without a word"

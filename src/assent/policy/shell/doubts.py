@@ -1,0 +1,133 @@
+"""Why nobody can tell whether a deny or ask rule applies: names, texts and input that are known only at run time.
+
+Says what is uncertain about one command; `denial` knows the rules and what follows from a doubt.
+"""
+
+import re
+from posixpath import normpath
+
+from assent.plan import Word
+from assent.policy.shell.checks import run_check
+from assent.policy.shell.command_rules import loose
+from assent.policy.shell.command_survey import Found
+from assent.policy.shell.options import Use, examine
+from assent.policy.shell.synonyms import same_program
+from assent.policy.shell.unwrap import FILE_SHELLS
+
+_CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
+_NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
+_LATER = frozenset(("at", "batch"))
+_BUILDS = ("make", "gmake", "remake", "just", "ninja")
+_FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_RUNTIME_FLAG = re.compile(r"-[uBsSIEOiqbdwvW]+|--[a-z-]+(?:=[\w-]+)?")
+_NAMED_BEHIND = re.compile(
+    r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
+)
+_TOKEN = re.compile(r"[\w.+-]+")
+_MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
+
+Words = tuple[Word, ...]
+
+
+def names_program(text: str, programs: frozenset[str]) -> bool:
+    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_MAX_NAMED_LENGTH]))
+
+
+def certain_name(word: Word) -> str:
+    """The program's name, as far as it is certain: `"$ROOT/bin/tool"` is tool."""
+    if not word.literal and (behind := _NAMED_BEHIND.fullmatch(word.text)) is not None:
+        return next(group for group in behind.groups() if group)
+    return word.text
+
+
+def feeds(use: Use | None) -> bool:
+    return use is not None and use.model.wrapper is not None and use.model.wrapper.feeds
+
+
+def why_unknown(command: Found, programs: frozenset[str]) -> str | None:
+    """What is uncertain about a command, given the programs that rules are about."""
+    name = loose(command.words[0].text)
+    return _unknown_name(command, name, programs) or _unknown_work(command, name, programs)
+
+
+def _unknown_name(command: Found, name: str, programs: frozenset[str]) -> str | None:
+    first = command.words[0]
+    if command.evaluated:
+        return "In it, bash evaluates a text that may contain a command"
+    if not first.literal and _NAMED_BEHIND.fullmatch(first.text) is None:
+        return "The name of a program is only known at run time"
+    if first.literal and "{" in first.text and "," in first.text:
+        return "The name of a program is only known at run time"
+    if "git" in programs and ("GIT_CONFIG" in command.text or "--config-env" in command.text):
+        return "It changes the settings of git"
+    if _gives_name(name, command, programs):
+        return "It gives a program another name or stores it in a variable"
+    return None
+
+
+def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | None:
+    use = examine(name, command.words)
+    if command.input and (why := _runs_input(name, use, command, programs)):
+        return why
+    if use is None:
+        return None
+    if name in _LATER:
+        return "It schedules commands to run later"
+    if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
+        return "A shell in it reads its commands from elsewhere"
+    builds = name in _BUILDS and any(word.text.endswith(_FROM_INPUT) for word in command.words[1:])
+    if builds or (feeds(use) and any(_may_run(word) for word in use.payload)):
+        return "It reads commands from its input"
+    if (use.models[0].kind == "interpreter" or name in _CODE) and any(
+        names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
+    ):
+        return "A program in it may run another one"
+    return None
+
+
+def runs_written(command: Found, written: frozenset[str]) -> str | None:
+    """`echo 'rm x' > z.sh; sh z.sh`."""
+    words, name = command.words, loose(command.words[0].text)
+    runs = FILE_SHELLS.union(("source", "."))
+    files = [words[0].text, *(word.text for word in words[1:] if name in runs)]
+    if written and any(normpath(one) in written for one in files):
+        return "It runs a file that it has just written"
+    return None
+
+
+def _runs_input(name: str, use: Use | None, command: Found, programs: frozenset[str]) -> str | None:
+    """`ed <<< '!rm x'`, `echo 'exec rm x' | tclsh`: a program that is not known to only read its input may run it."""
+    if use is not None:
+        run_check(use, command.words)
+        if use.payload:  # its payload is looked at by itself
+            return None
+        if use.models[0].kind == "interpreter" and command.piped and _gets_code(command.words):
+            return "A program in it reads its commands from elsewhere"
+        if use.models[0].kind == "program" and not use.problems and name not in _CODE:
+            return None
+    return "It gives a program a text that names another one" if names_program(command.input, programs) else None
+
+
+def _gets_code(words: Words) -> bool:
+    """An interpreter without a program in its words."""
+    return all(word.text in _FROM_INPUT or _RUNTIME_FLAG.fullmatch(word.text) for word in words[1:])
+
+
+def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
+    """`alias x=rm`, `GIT_PAGER=rm git log`."""
+    variables = command.text[: max(0, command.text.find(command.words[0].text))]
+    texts = [word.text for word in command.words[1:]] if name in _NAMING else []
+    return any(names_program(text, programs) for text in (variables, *texts))
+
+
+def _reads_commands(use: Use) -> bool:
+    """No `-c`, and no plainly named file."""
+    if use.option("-c", "--command") is not None:
+        return False
+    first = next(iter(use.operands), None)
+    return first is None or not first.literal or first.text in _FROM_INPUT or first.text.startswith("<(")
+
+
+def _may_run(word: Word) -> bool:
+    use = examine(loose(word.text), (word,)) if word.literal else None
+    return not word.literal or word.text == "{}" or (use is not None and use.model.wrapper is not None)

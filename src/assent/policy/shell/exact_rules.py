@@ -1,0 +1,121 @@
+"""Rules that say in full what runs: every word of a command, a script, a line of code, a file to check.
+
+Such a rule covers what a model alone would ask about, but never text for a shell. Knows words and rules; the files and
+variables around a command are judged elsewhere.
+"""
+
+import re
+
+from assent.plan import Stage, Word
+from assent.policy.shell.command_rules import CommandRules, covering
+from assent.policy.shell.options import Use
+from assent.policy.shell.paths import secret
+from assent.policy.shell.python_code import only_computes
+from assent.policy.shell.undescribed import plain_flag
+from assent.policy.shell.unwrap import FILE_SHELLS
+
+_JAVASCRIPT = re.compile(r".+\.[cm]?js")
+PYTHON = re.compile(r"python[\d.]*")
+_CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
+ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
+_SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+FILE_ENDING = re.compile(r"\.\w+$")
+
+
+def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
+    """A rule that names every word of the command allows it even if the model would ask, but never shell text."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    if stage.env:
+        return False
+    if use.model.wrapper is not None and not _is_more_than_a_wrapper(use, texts, rules):
+        return False
+    if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
+        return False
+    texts = _without_runtime(use, texts)
+    # A rule of one word names a program, not a command.
+    named = (
+        texts in rules.exact
+        or (len(texts) > 1 and texts in rules.allow)
+        or _continues_script(use, texts, rules)
+        or _named_code(texts, rules)
+        or _named_program_file(use, texts, rules)
+    )
+    return named and all(word.literal for word in stage.words)
+
+
+# What a script like `manage.py` is asked for without changing anything but its reports.
+_ASKING = frozenset(
+    ("test", "check", "lint", "status", "list", "help", "version", "about", "showmigrations", "route:list")
+)
+
+
+def _named_code(texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """`python3 -c CODE` under a rule that says `-c`, if the code only computes and prints."""
+    match texts:
+        case (name, "-c", code) if PYTHON.fullmatch(name):
+            return (name, "-c") in rules.allow and only_computes(code)
+        case _:
+            return False
+
+
+def _named_program_file(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """`node src/index.js` under `node`, `bash -n ci.sh` under `bash -n`: a plainly named file of the workspace."""
+    match texts:
+        case ("node", file):
+            return ("node",) in rules.allow and _JAVASCRIPT.fullmatch(file) is not None and _is_script(file)
+        case (shell, "-n", *files):
+            named = (shell, "-n") in rules.allow and use.model.kind == "shell" and bool(files)
+            return named and all(map(_is_script, files))
+        case _:
+            return False
+
+
+def _is_script(text: str) -> bool:
+    return _SCRIPT.fullmatch(text) is not None and not secret(Word(text), "/")
+
+
+# Options of the interpreter itself, whatever it runs.
+_RUNTIME = re.compile(
+    r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
+    r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
+)
+
+
+def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """To a rule, `node --watch server.js` is `node server.js`."""
+    at = 1
+    while use.models[0].kind == "interpreter" and at < len(texts) and _RUNTIME.fullmatch(texts[at]):
+        at += 1
+    return (texts[0], *texts[at:])
+
+
+def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """Whether the rule says everything it runs, or it runs nothing."""
+    asks = list(texts[1:]) in ASKS_FOR_VERSION
+    named = _named_program_file(use, texts, rules) or _continues_script(use, texts, rules)
+    return asks or named or _runs_script(use, texts)
+
+
+def _continues_script(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """`python manage.py test` covers plain words and flags after it, `python report.py` file names and flags: a bare
+    word may decide what the script does. `bash ci.sh` covers flags.
+    """
+    rule = (covering(rules.allow, texts) or ()) if _may_continue(use, texts) else ()
+    if len(rule) < 2 or not (FILE_ENDING.search(rule[1]) or rule[1] == "artisan"):
+        return False
+    words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
+    words = words[1:] if words and words[0] in _ASKING else words
+    if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
+        return False
+    if use.model.kind == "shell":
+        return not words
+    return len(rule) > 2 or all(map(FILE_ENDING.search, words))
+
+
+def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:
+    return use.models[0].kind == "interpreter" or (use.model.kind == "shell" and _runs_script(use, texts[:2]))
+
+
+def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:
+    """`bash scripts/test.sh`: a file of the folder, without options."""
+    return use.model.kind == "shell" and use.names[0] in FILE_SHELLS and all(map(_SCRIPT.fullmatch, texts[1:]))

@@ -1,0 +1,79 @@
+"""Questions of a headless run on a terminal: what happens between an answer and the event that says it was taken."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Generator
+
+import pytest
+
+from assent.app.style import Style
+from assent.approval import Approval, ExecDetails
+from assent.commands import Answer, Command
+from assent.events import ApprovalRequested, CallRequest, CommandTaken, Envelope, Event
+from assent.front.headless.inline_questions import TerminalAsker
+from assent.scheduler.call import AwaitingApproval
+from support.waiting import until
+
+pytestmark = pytest.mark.spec("C2")
+
+
+def question(name: str) -> AwaitingApproval:
+    details = ExecDetails(f"echo {name}", (), "/w", "low", "")
+    approval = Approval(id=f"q-{name}", digest=f"d-{name}", details=details, options=("proceed_once", "cancel"), why="")
+    request = CallRequest(call_id=name, tool="run_shell_command", args={}, prompt_id="p")
+    return AwaitingApproval(request=request, started_at=0.0, approval=approval)
+
+
+class Session:
+    """Records commands when it is told to, and says nothing by itself."""
+
+    def __init__(self) -> None:
+        self.waiting = [question("one")]
+        self.commands: list[tuple[Command, str]] = []
+        self.recorded = asyncio.Event()
+        self.asker = TerminalAsker(lambda: self.waiting, self.send, Style(False), "ann")
+
+    async def send(self, command: Command, key: str) -> str:
+        self.commands.append((command, key))
+        await self.recorded.wait()
+        return key
+
+    async def tell(self, event: Event) -> None:
+        await self.asker.event(Envelope(1, 1.0, "s", event))
+
+    async def ask_also(self, name: str) -> None:
+        self.waiting.append(question(name))
+        await self.tell(ApprovalRequested(name, self.waiting[-1].approval))
+
+
+@pytest.fixture
+def keyboard(monkeypatch: pytest.MonkeyPatch) -> Generator[int]:
+    """The other end of the terminal."""
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        yield ours
+    os.close(ours)
+
+
+async def test_a_question_is_not_asked_again_while_its_answer_is_on_its_way(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    session.asker.start(lambda: None)
+    os.write(keyboard, b"y\n")
+    await until(lambda: session.commands)
+    await session.ask_also("two")
+    assert "echo two" not in (shown := capsys.readouterr().err) and shown.count("echo one") == 1
+    ((answer, key),) = session.commands
+    assert isinstance(answer, Answer) and answer.call_id == "one"
+    session.waiting.pop(0)
+    await session.tell(CommandTaken(key, "ann"))
+    shown = capsys.readouterr().err
+    assert "echo two" in shown and "echo one" not in shown, "taken before the sender heard that it was recorded"
+    os.write(keyboard, b"n\n")
+    await until(lambda: len(session.commands) == 2)
+    second, _ = session.commands[1]
+    assert isinstance(second, Answer) and (second.call_id, second.outcome) == ("two", "cancel")
+    session.asker.stop()
