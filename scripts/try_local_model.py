@@ -11,7 +11,7 @@ from pathlib import Path
 
 PROMPT = "Use run_shell_command with the command: cp notes.txt copy.txt"
 INTRODUCTION = """\
-The model is SmolLM2-135M, run by llama.cpp on this machine. It is real, and about a thousandth of the size of the models
+The model is SmolLM2-135M, run by llama.cpp on this machine. It is real, and about a thousandth of the size of models
 that people work with: it can call a tool that it is told to call, and put the result into a sentence. Expect no more.
 
 Folder  {folder}

@@ -292,3 +292,10 @@ def test_ordinary_files_are_ordinary() -> None:
     for name in ordinary.split():
         assert why_run(name.split("/")) is None, name
         assert why_protected(name.split("/")) is None, name
+
+
+def test_a_module_at_the_top_that_python_loads_instead_of_another_is_run_by_tools() -> None:
+    for names in (["pytest.py"], ["json.py"], ["Typing.py"], ["coverage.so"], ["pytest", "__init__.py"]):
+        assert why_run(names) is not None, names
+    for names in (["app.py"], ["test.py"], ["src", "json.py"], ["app", "logging.py"], ["json.md"], ["json", "a.json"]):
+        assert why_run(names) is None, names

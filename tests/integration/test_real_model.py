@@ -3,11 +3,15 @@
 Prompt, call, approval, result, answer; and what happens when the server dies. `make integration` installs it.
 """
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from assent.models.gguf.gguf_file import read_gguf
 from support.waiting import WAIT_LIMIT
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.spec("K1")]
@@ -47,6 +50,16 @@ class LlamaServer:
         self.process.stdin.flush()
         line = next(line for line in self.process.stdout if line.startswith('{"address"'))
         self.url: str = json.loads(line)["address"]
+        self._wait_until_loaded()
+
+    def _wait_until_loaded(self) -> None:
+        while True:
+            with (
+                contextlib.suppress(urllib.error.URLError),
+                urllib.request.urlopen(f"{self.url}/health", timeout=SECONDS),
+            ):
+                return
+            time.sleep(0.05)
 
     def kill(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)

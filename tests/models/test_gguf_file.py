@@ -63,7 +63,9 @@ def test_no_content_makes_it_fail_in_another_way(tmp_path_factory: pytest.TempPa
         assert "any.gguf" in str(error)
 
 
-@pytest.mark.parametrize(("name", "words"), [("", "path of a model file"), ("missing.gguf", "cannot read"), (".", "cannot read")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("", "path of a model file"), ("missing.gguf", "cannot read"), (".", "cannot read")]
+)
 def test_a_name_that_is_no_file_is_refused(name: str, words: str) -> None:
     with pytest.raises(BadRequest, match=words):
         GgufModel(name, {})

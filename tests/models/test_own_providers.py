@@ -143,7 +143,7 @@ def test_ollama_is_where_its_own_variable_says(host: str, url: str) -> None:
     assert base_url(find_provider("ollama"), {"OLLAMA_HOST": host}) == url
 
 
-@pytest.mark.parametrize("name", [name for name in provider_names() if name != "scripted"])
+@pytest.mark.parametrize("name", [name for name in provider_names() if name not in ("scripted", "gguf")])
 def test_every_provider_can_be_found_and_says_how_it_is_reached(name: str) -> None:
     provider = find_provider(name)
     assert provider.name == name and provider.title and provider.base_url_variable

@@ -734,6 +734,55 @@ def test_a_file_that_a_link_calls_a_secret_asks_under_its_own_name(tmp_path: Pat
     assert policy.judge(command("cat conf/*", str(tmp_path))).ruling == "ask"
 
 
+@pytest.mark.spec("I3")
+def test_a_search_that_may_find_a_file_that_a_link_calls_a_secret_asks(tmp_path: Path) -> None:
+    for name in ("conf", "src"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "dev").write_text("KEY=1")
+    policy = Policy(roots=(str(tmp_path),))
+    searches = ("grep -rh KEY conf", "grep -r KEY", "rg KEY .", "find . -type f -exec grep KEY {} +")
+    assert {policy.judge(command(text, str(tmp_path))).ruling for text in searches} == {"allow"}
+    (tmp_path / ".env").symlink_to("conf/dev")
+    assert {policy.judge(command(text, str(tmp_path))).ruling for text in searches} == {"ask"}
+    assert policy.judge(command("grep -r KEY src", str(tmp_path))).ruling == "allow"
+
+
+@pytest.mark.spec("C8")
+def test_a_program_that_does_more_than_read_asks_before_it_follows_a_link_out(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    (root / "sub").mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    (root / "lnk").symlink_to(tmp_path / "out")
+    (root / "here").symlink_to("sub")
+    rules = [parse_allowed(f"{SHELL}({name})") for name in ("make", "npm test", "rg", "tree", "./ci.sh", "ninja")]
+    policy = Policy(rules, roots=(str(root),))
+    out = ("make -C lnk", "make -C lnk/", "rg x lnk", "tree lnk", "./ci.sh lnk", "ninja -C lnk", "npm test -w lnk")
+    assert {text: policy.judge(command(text, str(root))).ruling for text in out} == dict.fromkeys(out, "ask")
+    fine = ("make -C here", "make -C sub", "rg x here", "./ci.sh here")
+    assert {text: policy.judge(command(text, str(root))).ruling for text in fine} == dict.fromkeys(fine, "allow")
+
+
+@pytest.mark.spec("I3")
+def test_git_asks_where_its_settings_include_a_secret_or_a_file_outside(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    for name in ("objects", "refs"):
+        (root / ".git" / name).mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    policy = Policy(roots=(str(root),))
+
+    def ruling(config: str) -> str:
+        (root / ".git" / "config").write_text(config)
+        return policy.judge(command("git status", str(root))).ruling
+
+    (root / ".git" / "more").write_text("[Include]\n\tPath = ../.env\n")
+    for path in ("../.env", '"../.env"', str(tmp_path / "x"), "more", "~/.ssh/config"):
+        assert ruling(f"[include]\n\tpath = {path}\n") == "ask", path
+    assert ruling('[includeIf "gitdir:x"] path = ../.env\n') == "ask"
+    for path in ("../shared.inc", "~/.gitconfig-work"):
+        assert ruling(f"[include]\n\tpath = {path}\n") == "allow", path
+    assert ruling("[core]\n\tbare = false\n") == "allow"
+
+
 def test_a_link_to_an_ordinary_file_and_names_of_secrets_do_not_ask(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     (tmp_path / ".env").touch()

@@ -168,3 +168,12 @@ async def test_a_command_that_may_find_a_hard_link_to_a_secret_needs_approval(be
     (bench.root / "twin.txt").write_text("ordinary\n")
     _secrets.cache_clear()
     assert (await judged(bench, "run_shell_command", command=text)).ruling == "allow"
+
+
+@pytest.mark.spec("I3")
+async def test_a_search_shows_nothing_of_a_secret_with_a_line_break_in_its_name(bench: Bench) -> None:
+    (bench.root / "a\n.env").write_text(TEXT)
+    (bench.root / "a\\n.env").write_text(TEXT)
+    found = str(await bench.run("grep_search", pattern="hunter"))
+    assert "plain.txt" in found
+    assert ".env" not in found.partition("Not searched")[0]

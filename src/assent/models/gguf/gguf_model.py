@@ -4,6 +4,7 @@ Assent speaks chat completions with it. A server that died is started again with
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
@@ -17,11 +18,13 @@ from assent.models.model_protocol import BadRequest, Chunk, Request, Transient
 from assent.models.openai_chat.chat_model import ChatModel
 from assent.models.openai_chat.chat_quirks import Quirks
 from assent.models.provider import Access
+from assent.models.streaming_client import HttpClient
 from assent.process.peer import Peer
 
 LARGEST_WINDOW = 32_768
 """Tokens, unless GGUF_CONTEXT says otherwise: memory grows with the window."""
 LOAD_TIMEOUT = 600.0
+LOAD_CHECK_INTERVAL = 0.05
 _NO_LLAMA = "gguf: models need llama.cpp: install it with `pip install 'assent[local]'`"
 _TEMPLATE = Path(__file__).with_name("tool_template.jinja")
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
@@ -78,6 +81,14 @@ class GgufModel:
             raise Transient(f"cannot start llama.cpp: {error.strerror}") from error
         key = secrets.token_urlsafe(32)
         address = await self._address(peer, key)
+        http = HttpClient(address)
+        try:
+            async with asyncio.timeout(LOAD_TIMEOUT):
+                await self._until_loaded(peer, http)
+        except TimeoutError:
+            raise BadRequest(f"{self._file.path} was not loaded within {LOAD_TIMEOUT:g} seconds") from None
+        finally:
+            await http.close()
         access = Access(base_url=f"{address}/v1", provider="gguf", key=key)
         chat = ChatModel(self._file.name, access, Quirks(efforts=()), "")
         chat.name = self.name
@@ -85,15 +96,23 @@ class GgufModel:
 
     async def _address(self, peer: Peer, key: str) -> str:
         await peer.write_line(json.dumps(self._settings(key)).encode())
-        try:
-            async with asyncio.timeout(LOAD_TIMEOUT):
-                line = await _line_of_json(peer)
-        except TimeoutError:
-            raise BadRequest(f"{self._file.path} was not loaded within {LOAD_TIMEOUT:g} seconds") from None
+        line = await _line_of_json(peer)
         if line is None:
-            await self.close()
-            raise BadRequest(f"llama.cpp cannot load {self._file.path}: {_last_words(peer.errors())}")
+            raise await self._cannot_load(peer)
         return json.loads(line)["address"]
+
+    async def _until_loaded(self, peer: Peer, http: HttpClient) -> None:
+        while peer.status() is None:
+            with contextlib.suppress(Transient):
+                async with await http.get("/health", ()) as response:
+                    if response.status == 200:
+                        return
+            await asyncio.sleep(LOAD_CHECK_INTERVAL)
+        raise await self._cannot_load(peer)
+
+    async def _cannot_load(self, peer: Peer) -> BadRequest:
+        await self.close()
+        return BadRequest(f"llama.cpp cannot load {self._file.path}: {_last_words(peer.errors())}")
 
     def _settings(self, key: str) -> dict[str, str | int]:
         return {

@@ -54,6 +54,8 @@ class Survey(Struct, frozen=True):
     complete: bool
     writes: tuple[str, ...] = ()
     evaluated: tuple[Found, ...] = ()
+    assigned: tuple[str, ...] = ()
+    """`NAME=value` wherever it stands, as written."""
 
 
 @cache
@@ -77,7 +79,9 @@ def survey(source: str, *, limit: int = MAX_BYTES, inner: bool = False) -> Surve
     walk.run(tree.root_node)
     commands = tuple(walk.commands) + tuple(_blind_spots(walk.bodies))
     hidden = tuple(_evaluated(one) for one in evaluated(text, tree.root_node, inner=inner))
-    return Survey(commands, not tree.root_node.has_error, tuple(walk.writes), hidden)
+    return Survey(
+        commands, not tree.root_node.has_error, tuple(walk.writes), evaluated=hidden, assigned=tuple(walk.assigned)
+    )
 
 
 def commands_in(text: str) -> tuple[Found, ...]:
@@ -111,6 +115,7 @@ class _Walk:
         self.commands: list[Found] = []
         self.bodies: list[str] = []
         self.writes: list[str] = []
+        self.assigned: list[str] = []
         self.expands = True
 
     def run(self, root: "Node") -> None:
@@ -127,6 +132,8 @@ class _Walk:
                 self.bodies.append(self._text(node))
             elif kind == "file_redirect":
                 self._redirect(children)
+            elif kind == "variable_assignment":
+                self.assigned.append(self._text(node))
             elif kind == "redirected_statement":
                 self._words_behind(children, nested=nested)
                 given = self._with_texts(children, given)

@@ -7,7 +7,6 @@ time, or a program is unknown, the answer is a doubt, which needs approval in ev
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from posixpath import normpath
 
 from msgspec import Struct
 
@@ -15,8 +14,15 @@ from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import Prefix, loose
 from assent.policy.shell.command_survey import Found, commands_in
-from assent.policy.shell.command_survey import word as source_word
-from assent.policy.shell.doubts import certain_name, feeds, names_program, runs_written, why_unknown
+from assent.policy.shell.doubts import (
+    certain_name,
+    feeds,
+    names_in_variable,
+    names_program,
+    runs_written,
+    why_unknown,
+    written_files,
+)
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.phrases import Phrase, phrase, says
 from assent.policy.shell.synonyms import same_program, settings
@@ -50,10 +56,15 @@ class _Candidate(Struct, frozen=True):
 
 
 def spoken(
-    commands: Sequence[Found], rules: Sequence[Prefix], *, complete: bool, written: Sequence[str] = ()
+    commands: Sequence[Found],
+    rules: Sequence[Prefix],
+    *,
+    complete: bool,
+    written: Sequence[str] = (),
+    assigned: Sequence[str] = (),
 ) -> Spoken | None:
     """The first rule that applies to one of the commands, or else a doubt. `complete`: these are all the commands.
-    `written`: the files that they write.
+    `written`: the files that they write. `assigned`: the variables that they set.
     """
     if not rules:
         return None
@@ -67,8 +78,7 @@ def spoken(
             if match is not None and match.sure:
                 return match
             doubt = doubt or match
-    files = frozenset(normpath(source_word(one).text) for one in written)
-    return doubt or _doubt(commands, rules, files, complete=complete)
+    return doubt or _doubt(commands, rules, written, assigned, complete=complete)
 
 
 def _match(one: Phrase, command: Found, candidates: list[_Candidate]) -> Spoken | None:
@@ -199,12 +209,20 @@ def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
 
 
 def _doubt(
-    commands: Sequence[Found], rules: Sequence[Prefix], written: frozenset[str], *, complete: bool
+    commands: Sequence[Found],
+    rules: Sequence[Prefix],
+    written: Sequence[str],
+    assigned: Sequence[str],
+    *,
+    complete: bool,
 ) -> Spoken | None:
     programs = frozenset(same_program(rule[0]) for rule in rules)
+    files = written_files(commands, written, programs)
     for command in commands:
-        if why := why_unknown(command, programs) or runs_written(command, written):
+        if why := why_unknown(command, programs) or runs_written(command, files):
             return _about(rules[0], command, why)
+    if why := names_in_variable(assigned, programs):
+        return Spoken(rules[0], (), "", sure=False, why=why)
     if not complete:
         return Spoken(rules[0], (), "", sure=False, why="It was not fully understood")
     return None

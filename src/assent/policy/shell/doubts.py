@@ -4,18 +4,28 @@ Says what is uncertain about one command; `denial` knows the rules and what foll
 """
 
 import re
-from posixpath import normpath
+from collections.abc import Sequence
+from posixpath import basename, normpath
+
+from msgspec import Struct
 
 from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found
+from assent.policy.shell.command_survey import word as source_word
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unwrap import FILE_SHELLS
 
 _CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
 _NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
+_COPYING = frozenset(("cp", "ln", "mv", "install", "link"))
+_PROGRAM_VARIABLE = re.compile(
+    r"(?:\w*_)?(?:EDITOR|PAGER|COMMAND|CMD|SHELL|BROWSER|SSH|ASKPASS|VISUAL|WRAPPER|RSH|RUNNER)|LESS(?:OPEN|CLOSE)"
+)
+_READ_FILES = FILE_SHELLS.union(("source", "."))
+_BUILD_FILES = ("makefile", "gnumakefile", "justfile", ".justfile", "build.ninja")
 _LATER = frozenset(("at", "batch"))
 _BUILDS = ("make", "gmake", "remake", "just", "ninja")
 _FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -23,6 +33,7 @@ _RUNTIME_FLAG = re.compile(r"-[uBsSIEOiqbdwvW]+|--[a-z-]+(?:=[\w-]+)?")
 _NAMED_BEHIND = re.compile(
     r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
 )
+_ESCAPED = re.compile(r"\\[ntr]")  # for printf they are blanks
 _TOKEN = re.compile(r"[\w.+-]+")
 _MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
 
@@ -30,7 +41,8 @@ Words = tuple[Word, ...]
 
 
 def names_program(text: str, programs: frozenset[str]) -> bool:
-    return any(same_program(token) in programs for token in _TOKEN.findall(text[:_MAX_NAMED_LENGTH]))
+    plain = _ESCAPED.sub(" ", text[:_MAX_NAMED_LENGTH])
+    return any(same_program(token) in programs for token in _TOKEN.findall(plain))
 
 
 def certain_name(word: Word) -> str:
@@ -85,13 +97,40 @@ def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | 
     return None
 
 
-def runs_written(command: Found, written: frozenset[str]) -> str | None:
-    """`echo 'rm x' > z.sh; sh z.sh`."""
-    words, name = command.words, loose(command.words[0].text)
-    runs = FILE_SHELLS.union(("source", "."))
-    files = [words[0].text, *(word.text for word in words[1:] if name in runs)]
-    if written and any(normpath(one) in written for one in files):
+class Written(Struct, frozen=True):
+    """Files that a command line writes. `telling`: something in it names a program that a rule is about."""
+
+    files: frozenset[str]
+    telling: bool
+
+
+def written_files(commands: Sequence[Found], written: Sequence[str], programs: frozenset[str]) -> Written:
+    copied = [word.text for one in commands if loose(one.words[0].text) == "tee" for word in one.words[1:]]
+    files = frozenset(normpath(one) for one in (*(source_word(text).text for text in written), *copied))
+    telling = any(names_program(f"{one.text} {one.input}", programs) for one in commands) if files else False
+    return Written(files, telling)
+
+
+def runs_written(command: Found, written: Written) -> str | None:
+    """`echo 'rm x' > z.sh; sh z.sh`. A file for an interpreter counts if it may contain what a rule is about."""
+    if not written.files:
+        return None
+    name = loose(command.words[0].text)
+    use = examine(name, command.words)
+    telling = written.telling and (name in _BUILDS or (use is not None and use.models[0].kind == "interpreter"))
+    words = command.words if telling or name in _READ_FILES else command.words[:1]
+    built = telling and name in _BUILDS and any(basename(one).lower() in _BUILD_FILES for one in written.files)
+    if built or any(normpath(word.text) in written.files for word in words):
         return "It runs a file that it has just written"
+    return None
+
+
+def names_in_variable(assigned: Sequence[str], programs: frozenset[str]) -> str | None:
+    """`EDITOR='rm x'; git commit`."""
+    for one in assigned:
+        name, _, value = one.partition("=")
+        if _PROGRAM_VARIABLE.fullmatch(name) and names_program(value, programs):
+            return "It gives a program another name or stores it in a variable"
     return None
 
 
@@ -114,9 +153,11 @@ def _gets_code(words: Words) -> bool:
 
 
 def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
-    """`alias x=rm`, `GIT_PAGER=rm git log`."""
+    """`alias x=rm`, `GIT_PAGER=rm git log`, `ln -s /bin/rm x`."""
     variables = command.text[: max(0, command.text.find(command.words[0].text))]
     texts = [word.text for word in command.words[1:]] if name in _NAMING else []
+    if name in _COPYING:
+        texts = [word.text for word in command.words[1:] if "/" in word.text or not word.literal]
     return any(names_program(text, programs) for text in (variables, *texts))
 
 

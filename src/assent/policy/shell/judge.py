@@ -80,7 +80,8 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
     everything = (*seen.commands, *seen.evaluated, *inner, *_stages(steps))
     complete = parsed.complete
     denied, asked = (
-        spoken(everything, said, complete=complete, written=seen.writes) for said in (rules.deny, rules.ask)
+        spoken(everything, said, complete=complete, written=seen.writes, assigned=seen.assigned)
+        for said in (rules.deny, rules.ask)
     )
     if (named := _named(command, rules, complete=complete)) is not None:
         return replace(about, decision="deny", denied=named, why=_named_why(named))

@@ -24,16 +24,14 @@ READS_ANYWHERE = frozenset(
     dpkg mount findmnt lsblk lsof ps pgrep getent ip openssl tee git whatis apropos apt apt-cache rpm brew pkg-config
     """.split()  # noqa: SIM905
 )
-# Their words that begin with a slash are routes, labels and names elsewhere.
-_NO_PATHS = frozenset(
-    """
-    gh glab aws gcloud az kubectl oc bazel bazelisk buck2 curl wget http https redis-cli psql mysql sqlite3 mongosh
-    docker podman nerdctl
-    """.split()  # noqa: SIM905
+# Their words that begin with a slash are routes, keys and names elsewhere.
+_NO_PATHS = (
+    *(("gh", "api"), ("glab", "api"), ("aws", "logs"), ("aws", "ssm"), ("aws", "iam"), ("kubectl", "get")),
+    *((name,) for name in ("curl", "wget", "http", "https", "redis-cli", "mongosh")),
 )
-_WITH_PATHS = (("docker", "cp"), ("podman", "cp"), ("docker", "build"), ("podman", "build"), ("kubectl", "apply"))
 _HARMLESS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
 _PLACE = re.compile(r"(?:~|\$\{?HOME\b|/|\.\.(?:/|$))")
+_SEARCHED = re.compile(r"-(?:I|L|isystem)/(?:usr|opt)/")  # where compilers look for headers and libraries
 _GLUED = re.compile(r"-[A-Za-z](?=[/~.])")
 
 
@@ -55,7 +53,7 @@ def _has_other_words(use: Use | None) -> bool:
     if use is None:
         return False
     contained = use.model.wrapper is not None and use.model.wrapper.contained
-    return contained or (use.names[0] in _NO_PATHS and use.names[:2] not in _WITH_PATHS)
+    return contained or use.names[:1] in _NO_PATHS or use.names[:2] in _NO_PATHS
 
 
 def _leads_out(text: str, cwd: str, roots: Sequence[str]) -> bool:
@@ -64,7 +62,11 @@ def _leads_out(text: str, cwd: str, roots: Sequence[str]) -> bool:
 
 def _values(text: str) -> Iterator[str]:
     """The word, what is glued to an option, and the parts of a list."""
-    if text.startswith("-"):
+    if text.startswith("file:"):
+        yield text[5:]
+    elif _SEARCHED.match(text):
+        return
+    elif text.startswith("-"):
         glued = _GLUED.match(text)
         yield from (text.partition("=")[2], text[glued.end() :] if glued else "")
     elif "://" not in text:

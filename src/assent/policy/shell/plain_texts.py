@@ -11,7 +11,7 @@ from assent.policy.shell.options import Use, Words
 _PRINTS = frozenset(("echo", "printf", "expr", "seq", "factor", "numfmt", "tr", "sleep", "basename", "dirname"))
 # Their first operand is a pattern or a script, unless an option provides it.
 _PATTERN_FIRST = frozenset(
-    ("grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq")
+    ("grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq")
 )
 _VALUES: dict[str, str] = {
     "grep": "-e --regexp --label --group-separator --include --exclude --exclude-dir",

@@ -45,7 +45,7 @@ def curl(use: Use, _words: Words) -> None:
     if sends:
         use.names, use.by_name = ("curl", "-X", use.option("-X", "--request") or ""), True
     for name, value in use.seen:
-        if sends and (name in ("-X", "--request") or (name in _DATA and not value.startswith("@"))):
+        if sends and (name in ("-X", "--request") or (name in _DATA and "@" not in value)):
             continue
         if name in _DATA:
             if not asked or not _QUERY.fullmatch(value):

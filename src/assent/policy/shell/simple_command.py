@@ -140,7 +140,7 @@ def _decide(
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
-    if len(rule) < len(use.names) and _must_be_named(use, rule):
+    if len(rule) < len(use.names) and rule not in _other_names(use) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     rest: list[Prefix] = [] if every != use.names and every == rule[: len(every)] else use.also
     uncovered = next((other for other in rest if not _covered(other, rules, whole=use.by_name)), None)

@@ -145,7 +145,7 @@ def _with_signal(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
             at += 1
             signal = words[at]
         at += 1
-    if not any(_GIVEN_SIGNAL.fullmatch(words[one]) for one in rest):
+    if signal or not any(_GIVEN_SIGNAL.fullmatch(words[one]) for one in rest):
         yield f"{words[0]} -{(signal or 'TERM').upper().removeprefix('SIG')}", tuple(rest)
 
 
