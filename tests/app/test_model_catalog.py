@@ -31,6 +31,7 @@ async def test_each_provider_says_whether_it_can_be_used_or_why_not(tmp_path: Pa
     views = {view.name: view for view in await catalog(tmp_path).survey()}
     assert (views["anthropic"].state, views["ollama"].state) == ("no key", "not reachable")
     assert "assent login anthropic" in views["anthropic"].problem and "127.0.0.1:9" in views["ollama"].problem
+    assert (views["gguf"].state, views["gguf"].problem) == ("needs a file", "name it with -m gguf:PATH")
     assert views["anthropic"].models[0].price_date and "openai-chat" not in views and "scripted" not in views
 
 

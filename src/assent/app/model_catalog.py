@@ -25,7 +25,7 @@ LIST_WITHIN = 4.0
 FRESH_FOR = 60.0
 """Seconds for which an answer counts."""
 
-State = Literal["usable", "no key", "key refused", "not reachable", "not set up"]
+State = Literal["usable", "no key", "key refused", "not reachable", "not set up", "needs a file"]
 
 
 class ModelView(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -122,6 +122,8 @@ class ModelCatalog:
     async def _look(self, provider: Provider, local: "LocalServer | None") -> ProviderView:
         if local is not None:
             return self._view(provider, "usable", found=local.models, warning=local.warning)
+        if provider.list_models is None and not provider.key_variables:
+            return self._view(provider, "needs a file", f"name it with -m {provider.name}:PATH")
         if provider.is_local and not self._access.has_key(provider):
             return self._view(provider, "not reachable", f"no server answers at {base_url(provider, self._access.env)}")
         return await self._ask(provider)
