@@ -70,7 +70,7 @@ class Served(Program):
         """With a key, there are models to choose from; none of them answers."""
         super().__init__(base)
         if has_key:
-            self.env |= {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"}
+            self.env.update({"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"})
         self._count = 0
         self._tokens: dict[str, str] = {}
         self.port = 0
