@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from assent.parts import JsonObject
+from assent.plan import SandboxName
 
 Mode = Literal["default", "auto_edit", "yolo", "plan"]
 
@@ -39,7 +40,7 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True,
     """Why reading the current content needs approval: an edit reveals it by its diff, its report or its error."""
 
 
-class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):
+class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True, kw_only=True):
     """A command would run, exactly as written, in `directory`."""
 
     command: str
@@ -48,6 +49,10 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True)
     directory: str
     risk: Risk
     risk_reason: str
+    sandbox: SandboxName = "off"
+    """What it runs in."""
+    wider: bool = False
+    """The model asks for this sandbox, because the command did not work in a tighter one."""
 
 
 class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True):

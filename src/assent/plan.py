@@ -21,6 +21,8 @@ Unknown = Literal["", "text", "file", "revision", "name"]
 # exactly what a person allowed.
 GitWork = Literal["", "looks", "changes"]
 
+SandboxName = Literal["off", "read-only", "workspace", "network"]
+
 UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 
 
@@ -148,6 +150,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """A regular expression that matches the lower-cased path of a secret."""
     hidden: tuple[str, ...] = ()
     """Patterns that make git leave out secrets."""
+    sandbox: SandboxName = "off"
+    """What all of it runs in."""
 
 
 def simple_commands(steps: Sequence[Step]) -> Iterator[Stage]:

@@ -19,7 +19,7 @@ from support.plans import stage_of
 
 
 def ruling(text: str, directory: str, *roots: str) -> str:
-    details = ExecDetails(text, (), directory, "high", "")
+    details = ExecDetails(command=text, roots=(), directory=directory, risk="high", risk_reason="")
     action = Action(tool="run_shell_command", args={"command": text}, details=details, main=text, paths=("/w/",))
     return Policy(roots=roots).judge(action).ruling
 

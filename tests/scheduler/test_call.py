@@ -45,7 +45,7 @@ REQUEST = CallRequest(call_id="c", tool="tool", args={"a": 1}, prompt_id="s#####
 APPROVAL = Approval(
     id="a",
     digest="d",
-    details=ExecDetails("ls", ("ls",), "/w", "low", "x"),
+    details=ExecDetails(command="ls", roots=("ls",), directory="/w", risk="low", risk_reason="x"),
     options=("proceed_once", "cancel"),
     why="why",
 )

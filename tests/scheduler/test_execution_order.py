@@ -148,7 +148,12 @@ async def test_commands_that_may_write_run_alone_and_in_order():
 def test_what_is_not_known_to_only_read_may_write(command: str, reads: bool):
     from assent.approval import ExecDetails
 
-    assert Policy(roots=("/w",)).only_reads(ExecDetails(command, (), "/w", "low", "")) is reads
+    assert (
+        Policy(roots=("/w",)).only_reads(
+            ExecDetails(command=command, roots=(), directory="/w", risk="low", risk_reason="")
+        )
+        is reads
+    )
 
 
 @pytest.mark.spec("B6")

@@ -119,7 +119,7 @@ async def _explained(args: argparse.Namespace, place: Place) -> Iterator[str]:
 
 
 def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[str]:
-    details = policy.assess(ExecDetails(command, (), folder, "high", ""))
+    details = policy.assess(ExecDetails(command=command, roots=(), directory=folder, risk="high", risk_reason=""))
     assert isinstance(details, ExecDetails)
     action = Action(
         tool="run_shell_command", args={"command": command}, details=details, main=command, paths=(folder + "/",)

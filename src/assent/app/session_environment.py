@@ -20,6 +20,7 @@ from assent.app.model_access import ModelAccess
 from assent.app.model_search import search_tools
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import collect_rules, trust_store
+from assent.app.sandbox_setup import confinement
 from assent.app.secret_masking import result_masker
 from assent.config import (
     BadSettings,
@@ -87,6 +88,8 @@ class SessionEnvironment:
             contents=contents,
             environment=settings.environment,
             masker=self.masker,
+            confinement=(lambda: confinement(env, folder)) if settings.sandbox.enabled else None,
+            approved=settings.sandbox.approved,
         )
         self.registry = Registry([*tools, *search_tools(model)])
         self.mcp: McpManager | None = None

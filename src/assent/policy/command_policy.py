@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode
 from assent.files.hard_links import has_other_names
-from assent.plan import Plan, Stage, Word, simple_commands
+from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
@@ -21,6 +21,7 @@ from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling
+from assent.policy.sandbox_choice import sandbox_of
 from assent.policy.shell import CommandRules, Judgement, judge
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.lexer import Refused
@@ -145,6 +146,8 @@ class CommandJudge:
         whole = first(self._whole, "allow")
         if whole is not None:
             return by_rule(whole)
+        if self._details.wider:
+            return Verdict("ask", "rule", _WIDER[self._details.sandbox])
         if found.plan is not None:
             return self._by_guards() or _by_link(found.plan) or self._by_words(found)
         return self._by_built_in()
@@ -153,9 +156,20 @@ class CommandJudge:
         used = self._used_grants()
         if used is None:
             return Verdict("ask", "rule", "a grant with a use limit covers a single command, not several")
+        assert found.plan is not None
+        chosen = self._chosen_sandboxes()
+        if "off" in chosen:
+            return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
+        plan = replace(found.plan, sandbox=sandbox_of(found.plan, chosen))
         if used:
-            return by_grants(used, found.plan)
-        return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), found.plan)
+            return by_grants(used, plan)
+        return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), plan)
+
+    def _chosen_sandboxes(self) -> list[SandboxName]:
+        """Those that rules name for the commands they allow."""
+        parts = [_named(words) for words in self._written()]
+        rules = [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
+        return [rule.sandbox for rule in rules if rule.sandbox is not None]
 
     def _used_grants(self) -> list[Grant] | None:
         """The grants required to allow it; None if one with a use limit would count for several commands."""
@@ -203,7 +217,7 @@ class CommandJudge:
         used = self._used_grants()
         if used is None or used:
             return self._by_words(found)
-        plan = replace(found.plan, inside=True)
+        plan = replace(found.plan, inside=True, sandbox="read-only")
         return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
 
     def _questions(self) -> list[tuple[str, ...]]:
@@ -265,6 +279,10 @@ def _lies(place: str) -> tuple[str, str]:
     return normpath(place), realpath(place)
 
 
+_WIDER = {
+    "network": "the model asks for network access, which the sandbox refused",
+    "off": "the model asks to run it without the sandbox",
+}
 _MAX_FOLDERS = 8
 _FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
 _MAX_PATHS = 20_000

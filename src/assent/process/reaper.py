@@ -33,6 +33,12 @@ REPLY = 48
 """Bytes of each message we send, padded with spaces."""
 GRACE = 1.0
 """Seconds from SIGTERM to SIGKILL."""
+INPUTS = 100
+"""The first descriptor at which a launcher finds what was sent along for it."""
+STATUS = 99
+"""The descriptor to which a launcher reports that the program itself ran."""
+NEVER_RAN = b"never ran"
+"""Said instead of an exit status if the launcher failed."""
 NAME = b"\0assent-run-"
 """Prefix of a command's mark: an abstract address that its reaper holds, so that others can find it."""
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
@@ -108,22 +114,28 @@ class Reaper:
         """Whether nothing is left of it."""
         self._leader = 0
         self._left_alone = False
+        self._report = -1
         self._streams = descriptors[1:]
         self._control = socket(fileno=descriptors[0])
         try:
-            mark, argv, cwd, env = self._request()
+            mark, argv, cwd, inputs, env = self._request()
             held = _hold(mark)
             try:
-                return self._serve(argv, cwd, env)
+                return self._serve(argv, cwd, inputs, env)
             finally:
                 held.close()
         finally:
             self._control.close()
+            if self._report >= 0:
+                os.close(self._report)
 
-    def _serve(self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> bool:
+    def _serve(self, argv: list[bytes], cwd: bytes, inputs: list[bytes], env: dict[bytes, bytes]) -> bool:
         if self._is_alone():
             return False
-        self._leader, problem = self._start(argv, cwd, env)
+        self._report, extra = _descriptors(inputs) if inputs else (-1, [])
+        self._leader, problem = self._start(argv, cwd, env, extra)
+        for fd, _ in extra:
+            os.close(fd)
         since = process_table.line(self._leader) or []
         os.chdir("/")
         for fd in self._streams:
@@ -139,12 +151,15 @@ class Reaper:
 
     # --- start ---
 
-    def _request(self) -> tuple[bytes, list[bytes], bytes, dict[bytes, bytes]]:
-        """The mark, the number of words, the words, the folder and the variables, each terminated by a NUL."""
+    def _request(self) -> tuple[bytes, list[bytes], bytes, list[bytes], dict[bytes, bytes]]:
+        """The mark, the number of words, the words, the folder, the inputs of a launcher in hexadecimal, and the
+        variables, each terminated by a NUL.
+        """
         size = int.from_bytes(self._receive(8), "big")
         mark, count, *rest = self._receive(size).split(b"\0")[:-1]
-        argv, cwd, pairs = rest[: int(count)], rest[int(count)], rest[int(count) + 1 :]
-        return mark, argv, cwd, {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
+        argv, cwd, inputs, pairs = rest[: int(count)], rest[int(count)], rest[int(count) + 1], rest[int(count) + 2 :]
+        env = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
+        return mark, argv, cwd, [bytes.fromhex(one.decode()) for one in inputs.split()], env
 
     def _receive(self, size: int) -> bytes:
         data = bytearray()
@@ -155,19 +170,24 @@ class Reaper:
             data += piece
         return bytes(data)
 
-    def _start(self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> tuple[int, bytes]:
-        """The process, or what kept the program from running. Without a fork, which would copy the interpreter."""
+    def _start(
+        self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], extra: list[tuple[int, int]]
+    ) -> tuple[int, bytes]:
+        """The process, or what kept the program from running. Without a fork, which would copy the interpreter.
+
+        A launcher keeps ignoring the polite signals, as we do: they are for the program, which it looks after.
+        """
         try:
             os.chdir(cwd)
         except OSError as error:
             return 0, b"%d cwd" % (error.errno or 0)
         actions = [(os.POSIX_SPAWN_DUP2, fd, at) for at, fd in enumerate(self._streams)]
+        actions += [(os.POSIX_SPAWN_DUP2, fd, at) for fd, at in extra]
+        defaults = [number for number in self._defaults if not (extra and number in _IGNORED)]
         problem = errno.ENOENT
         for program in _candidates(argv[0], env):
             try:
-                return os.posix_spawn(
-                    program, argv, env, file_actions=actions, setsid=True, setsigdef=self._defaults
-                ), b""
+                return os.posix_spawn(program, argv, env, file_actions=actions, setsid=True, setsigdef=defaults), b""
             except OSError as error:
                 if error.errno not in (errno.ENOENT, errno.ENOTDIR):  # as a shell reports it
                     problem = error.errno or 0
@@ -205,8 +225,17 @@ class Reaper:
         for pid, status in collect():
             if pid == self._leader:
                 self._leader = -pid
-                self._say(b"%d" % status)
+                self._say(b"%d" % status if self._has_run() else NEVER_RAN)
         return not self._left_alone or _has_children()
+
+    def _has_run(self) -> bool:
+        """A launcher reports the exit code of the program; if it does not, there was none."""
+        if self._report < 0:
+            return True
+        try:
+            return b"exit-code" in os.read(self._report, 4096)
+        except OSError:
+            return False
 
     def _end_all(self) -> None:
         me, session = os.getpid(), abs(self._leader)
@@ -223,6 +252,19 @@ class Reaper:
             self._control.sendall(data.ljust(REPLY))
         except OSError:
             return  # nobody is listening any longer; that is noticed as well
+
+
+def _descriptors(inputs: list[bytes]) -> tuple[int, list[tuple[int, int]]]:
+    """Where a launcher's report can be read, and its descriptors: ours, and the numbers that it expects."""
+    report, writing = os.pipe()
+    os.set_blocking(report, False)
+    found = [(writing, STATUS)]
+    for at, data in enumerate(inputs):
+        fd = os.memfd_create("input", os.MFD_CLOEXEC)
+        os.write(fd, data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        found.append((fd, INPUTS + at))
+    return report, found
 
 
 def receive_descriptors(door: socket, flags: int = 0) -> list[int]:

@@ -12,9 +12,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
 from assent.process import supervisor_client
 from assent.process.ancestry import MARKER
 from assent.process.family import nested_mark
+
+
+class Launcher(Struct, frozen=True):
+    """A program that restricts itself and then becomes, or starts, the one it is given: a sandbox."""
+
+    argv: tuple[str, ...]
+    """Its words, before those of the program."""
+    inputs: tuple[bytes, ...] = ()
+    """What it reads from the descriptors `reaper.INPUTS` and following; it reports to `reaper.STATUS`."""
 
 
 class Child(Protocol):
@@ -42,6 +53,11 @@ class Child(Protocol):
         """Its reaper was killed: nobody looks after what it left."""
         ...
 
+    @property
+    def never_ran(self) -> bool:
+        """The launcher failed; the program itself was not started."""
+        ...
+
     def on_exit(self, tell: Callable[[], None]) -> None:
         """Call `tell` in the running loop when it has ended."""
         ...
@@ -62,6 +78,7 @@ async def spawn(
     output: int,
     errors: int | None = None,
     input: int | None = None,
+    launcher: Launcher | None = None,
 ) -> Child:
     """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
 
@@ -73,14 +90,22 @@ async def spawn(
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         streams = (nothing if input is None else input, output, output if errors is None else errors)
-        return await start(argv, cwd, marked, mark, streams)
+        if launcher is None:
+            return await start(argv, cwd, marked, mark, streams)
+        return await start([*launcher.argv, *argv], cwd, marked, mark, streams, launcher.inputs)
     finally:
         os.close(nothing)
 
 
 async def _start(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], _: str, streams: tuple[int, int, int]
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    _: str,
+    streams: tuple[int, int, int],
+    inputs: Sequence[bytes] = (),
 ) -> "_Unsupervised":
+    assert not inputs, "only the supervisor can hand these to a launcher"
     return _Unsupervised(argv, cwd, env, streams)
 
 
@@ -90,6 +115,7 @@ class _Unsupervised:
     reaper = 0
     since = 0
     lost = False
+    never_ran = False
 
     def __init__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], streams: tuple[int, int, int]) -> None:
         self._closed = False

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 
 from assent.process.ancestry import MARKER, TITLE
-from assent.process.reaper import LEAVE, REPLY
+from assent.process.reaper import LEAVE, NEVER_RAN, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
 START_TIMEOUT = 10.0
@@ -52,7 +52,12 @@ _door: _Door | None = None
 
 
 async def start(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, streams: tuple[int, int, int]
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    mark: str,
+    streams: tuple[int, int, int],
+    inputs: Sequence[bytes] = (),
 ) -> "Supervised":
     """Raises OSError if it cannot be started. If cancelled meanwhile, the caller is cancelled at its next `await` and
     has to end what was started.
@@ -62,7 +67,7 @@ async def start(
     try:
         with theirs:
             _hand_over([theirs.fileno(), *streams])
-        request = _request(argv, cwd, env, mark)  # only now: it takes as long as the reaper needs to wake up
+        request = _request(argv, cwd, env, mark, inputs)  # only now: it takes as long as the reaper needs to wake up
         rest = memoryview(request)[ours.send(request) :]  # what does not fit into the socket
         return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd))
     except BaseException as error:
@@ -199,9 +204,10 @@ def _start_supervisor() -> _Door:
     return _Door(ours, output)
 
 
-def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> bytes:
+def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, inputs: Sequence[bytes]) -> bytes:
     pairs = (f"{name}={value}" for name, value in env.items())
-    fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, *pairs)]
+    encoded = " ".join(data.hex() for data in inputs)
+    fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, encoded, *pairs)]
     if any(b"\0" in field for field in fields):
         raise ValueError("embedded null byte")
     body = b"\0".join([*fields, b""])
@@ -226,6 +232,7 @@ class Supervised:
         self.reaper = reaper
         self.since = since
         self.lost = False
+        self.never_ran = False
         self._status: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -244,7 +251,8 @@ class Supervised:
             return
         except OSError:
             data = b""
-        self._status = int(data) if data else -signal.SIGKILL
+        self.never_ran = data.startswith(NEVER_RAN)
+        self._status = 1 if self.never_ran else int(data) if data else -signal.SIGKILL
         self.lost = not data
         self._stop_listening()
         tell()

@@ -6,7 +6,8 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -14,12 +15,15 @@ from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
 from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
+from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
     from assent.process.run_program import ProcessFinished, ProcessLimits
+    from assent.process.spawn import Launcher
+    from assent.sandbox.confinement import Confinement
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
@@ -35,6 +39,13 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     dir_path: Annotated[
         str, Meta(description="Folder to run in, relative to the workspace root or absolute. Default: the root.")
+    ] = ""
+    sandbox: Annotated[
+        Literal["", "network", "off"],
+        Meta(
+            description="Only if the sandbox refused what the command needs: `network` asks the user for network "
+            "access, `off` asks to run it without the sandbox."
+        ),
     ] = ""
 
 
@@ -61,9 +72,12 @@ class ShellTool(Tool[ShellParams]):
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
+        confinement: "Callable[[], Confinement] | None" = None,
+        approved: SandboxName = "off",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
-        get, where to keep output that is too long for the model, and what masks the secrets in it.
+        get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
+        and which profile those have that run as they are written.
         """
         self.files = files
         self.limits = limits
@@ -72,6 +86,8 @@ class ShellTool(Tool[ShellParams]):
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
+        self.confinement = None if confinement is None else functools.cache(confinement)
+        self.approved: SandboxName = approved if confinement is not None else "off"
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -98,7 +114,15 @@ class ShellInvocation(Invocation):
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
-        return ExecDetails(self._params.command, (), self._directory(), "high", "It was not analysed.")
+        return ExecDetails(
+            command=self._params.command,
+            roots=(),
+            directory=self._directory(),
+            risk="high",
+            risk_reason="It was not analysed.",
+            sandbox=self._params.sandbox or self._tool.approved,
+            wider=bool(self._params.sandbox) and self._tool.confinement is not None,
+        )
 
     def resources(self) -> Resources:
         """The files that a command touches are unknown here; the gate decides whether it only reads."""
@@ -139,16 +163,20 @@ class ShellInvocation(Invocation):
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
         from assent.process.run_program import run
+        from assent.sandbox.confinement import confined_environment
 
         def heard(text: str) -> None:
             throttle.add(text)
             whole.add(text)
 
         argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
+        env = command_environment(self._tool.environment)
+        launcher = await self._launcher(permit)
         return await run(
             argv,
             cwd=self._directory(),
-            env=command_environment(self._tool.environment),
+            env=env if launcher is None else confined_environment(env),
+            launcher=launcher,
             on_start=live.process,
             on_output=heard,
             on_binary=throttle.received,
@@ -157,13 +185,38 @@ class ShellInvocation(Invocation):
             mark=permit.mark,
         )
 
+    def _profile(self, permit: Permit) -> SandboxName:
+        if self._tool.confinement is None:
+            return "off"
+        return permit.plan.sandbox if permit.plan is not None else self._params.sandbox or self._tool.approved
+
+    async def _launcher(self, permit: Permit) -> "Launcher | None":
+        """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
+        run; what rules allow ran before there was a sandbox, and the person was told that there is none.
+        """
+        from assent.sandbox.confinement import Unconfined
+
+        confinement = self._tool.confinement
+        if confinement is None or (name := self._profile(permit)) == "off":
+            return None
+        try:
+            return await confinement().launcher(name, self._directory())
+        except Unconfined as error:
+            if permit.plan is not None:
+                return None
+            raise ToolFailed(
+                "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
+            ) from error
+
     def _result(self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+        from assent.tools.support.sandbox_notes import sandbox_notes
 
         folder = self._directory()
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
+        notes += sandbox_notes(finished, self._profile(permit))
         report = "\n".join([for_model(finished, self._limits, whole, shown), *notes])
         return ToolResult(report, TerminalDisplay(for_person(finished), ended_badly(finished)))
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spec("C2")
 
 
 def question(name: str) -> AwaitingApproval:
-    details = ExecDetails(f"echo {name}", (), "/w", "low", "")
+    details = ExecDetails(command=f"echo {name}", roots=(), directory="/w", risk="low", risk_reason="")
     approval = Approval(id=f"q-{name}", digest=f"d-{name}", details=details, options=("proceed_once", "cancel"), why="")
     request = CallRequest(call_id=name, tool="run_shell_command", args={}, prompt_id="p")
     return AwaitingApproval(request=request, started_at=0.0, approval=approval)

@@ -157,7 +157,7 @@ def edit(new: str, path: str = "cart.py", old: str | None = OLD, protected: str 
 
 
 def command(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> ExecDetails:
-    return ExecDetails(text, (text.split()[0],), FOLDER, risk, reason)  # type: ignore[arg-type]
+    return ExecDetails(command=text, roots=(text.split()[0],), directory=FOLDER, risk=risk, risk_reason=reason)  # type: ignore[arg-type]
 
 
 def run(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> RecordedSession:

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.spec("G5")
 APPROVAL = Approval(
     id="a1",
     digest="d",
-    details=ExecDetails("rm x", ("rm",), "/w", "high", "it deletes"),
+    details=ExecDetails(command="rm x", roots=("rm",), directory="/w", risk="high", risk_reason="it deletes"),
     options=("proceed_once",),
     why="no rule",
 )

@@ -1,0 +1,69 @@
+"""Chooses the sandbox of a command that was allowed by its words: the tightest in which it can do its work.
+
+What only reads can write nothing; what runs code of the project can write to the workspace. Programs whose work is on
+the network need the person's keys and agents as well, and git is restricted in its own way (`process.git_bounds`): both
+stay outside. A rule may choose another profile.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
+from assent.policy.shell.command_rules import program
+from assent.policy.shell.options import Use, examine
+
+ORDER: tuple[SandboxName, ...] = ("read-only", "workspace", "network", "off")
+"""From the tightest to the widest."""
+_BY_EFFECT: dict[str, SandboxName] = {
+    "read": "read-only",
+    "write": "workspace",
+    "run": "workspace",
+    "network": "off",
+}
+_FETCHES = frozenset(
+    tuple(words.split())
+    for words in (
+        *("npm install", "npm i", "npm ci", "npm add", "npm update", "npm outdated", "npm audit", "npm publish"),
+        *("pnpm install", "pnpm i", "pnpm add", "pnpm update", "pnpm outdated", "pnpm audit", "pnpm publish"),
+        *("yarn install", "yarn add", "yarn up", "yarn upgrade", "yarn outdated", "yarn audit", "yarn publish"),
+        *("bun install", "bun add", "bun update", "npx", "bunx", "pnpm dlx", "yarn dlx", "uvx", "pipx"),
+        *("pip install", "pip download", "pip3 install", "pip3 download", "uv sync", "uv add", "uv pip", "uv lock"),
+        *("poetry install", "poetry add", "poetry update", "poetry lock", "pipenv install", "conda", "mamba"),
+        *("cargo fetch", "cargo add", "cargo install", "cargo update", "cargo publish", "cargo search"),
+        *("go get", "go install", "go mod", "gem install", "bundle install", "bundle update", "composer"),
+        *("mvn", "gradle", "./gradlew", "sbt", "dotnet", "docker", "podman", "apt", "apt-get", "brew", "pre-commit"),
+        *("terraform", "helm", "kubectl", "gh", "glab", "aws", "gcloud", "az", "heroku", "flyctl", "ssh", "scp"),
+    )
+)
+"""What fetches packages or talks to services, whatever else it does."""
+
+
+def sandbox_of(plan: Plan, chosen: Iterable[SandboxName] = ()) -> SandboxName:
+    """The tightest profile in which all of the plan works. `chosen` are those of the rules that allow it, if any."""
+    named = list(chosen)
+    return widest(named if named else [_of_stage(stage) for stage in simple_commands(plan.steps)])
+
+
+def widest(names: Sequence[SandboxName]) -> SandboxName:
+    return max(names, key=ORDER.index) if names else "read-only"
+
+
+def _of_stage(stage: Stage) -> SandboxName:
+    name = program(stage.words[0].text)
+    if name == "git":
+        return "read-only" if stage.git == "looks" else "off"
+    return _of_words(name, stage.words)
+
+
+def _of_words(name: str, words: tuple[Word, ...]) -> SandboxName:
+    use = examine(name, words)
+    if use is None:
+        return "off" if (name,) in _FETCHES else "workspace"
+    if any(use.names[:size] in _FETCHES for size in (1, 2)):
+        return "off"
+    own = _BY_EFFECT[use.model.effect]
+    return widest([own, _of_words(program(use.payload[0].text), use.payload)]) if use.payload else _written(use, own)
+
+
+def _written(use: Use, own: SandboxName) -> SandboxName:
+    """A program that reads may be told to write: `sort -o`."""
+    return widest([own, "workspace"]) if use.writes or use.makes else own
