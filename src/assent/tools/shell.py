@@ -134,14 +134,13 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
-        from assent.process.plain_text import plain
+        from assent.tools.support.clean_output import OutputCleaner
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
         throttle = Throttle(live.output, live.received)
-        masked = self._tool.masker.stream(whole_lines=True)
-        name = output_name(permit.call_id)
-        whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
+        cleaner = OutputCleaner(self._tool.masker)
+        whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
         try:
             finished = await self._run(permit, live, throttle, whole)
         except OSError as error:
