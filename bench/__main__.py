@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from bench import batch, chunks, first_request, memory, rounds, scheduler, server, startup, terminal
+from bench import batch, chunks, first_request, memory, output, rounds, scheduler, server, startup, terminal
 from bench.report import print_rows, print_title
 
 BENCHMARKS = {
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "rounds": rounds,
     "chunks": chunks,
     "memory": memory,
+    "output": output,
     "terminal": terminal,
     "server": server,
 }
