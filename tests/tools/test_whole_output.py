@@ -3,7 +3,7 @@
 import itertools
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
@@ -27,7 +27,7 @@ masker = Masker()
 
 
 @contextmanager
-def small_blocks(block: int, line: int) -> Iterator[None]:
+def small_blocks(block: int, line: int) -> Generator[None]:
     with (
         mock.patch.object(whole_output, "_BLOCK", block),
         mock.patch.object(whole_output, "_MAX_LINE_LENGTH", line),

@@ -32,7 +32,7 @@ class Excerpt(Struct, frozen=True):
 
 
 class Kept:
-    """Collects the head and the tail of an endless text, using about `cap` characters of memory and one piece more."""
+    """Collects the head and the tail of an endless text, in at most twice `cap` characters of memory, and a piece."""
 
     def __init__(self, cap: int, head_share: float = 0.2) -> None:
         self._head_cap = int(cap * head_share)
