@@ -22,8 +22,7 @@ from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources
 
 if TYPE_CHECKING:
     from assent.process.run_program import ProcessFinished, ProcessLimits
-    from assent.process.spawn import Launcher
-    from assent.sandbox.confinement import Confinement
+    from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
@@ -142,8 +141,10 @@ class ShellInvocation(Invocation):
         masked = self._tool.masker.stream(whole_lines=True)
         name = output_name(permit.call_id)
         whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
+        confined = await self._confined(permit)
+        removed: list[str] = []
         try:
-            finished = await self._run(permit, live, throttle, whole)
+            finished = await self._run(permit, confined, live, throttle, whole)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except asyncio.CancelledError:
@@ -153,9 +154,17 @@ class ShellInvocation(Invocation):
         finally:
             whole.close()
             throttle.close()
-        return self._result(finished, whole, permit)
+            removed += [] if confined is None else confined.clean_up()
+        return self._result(finished, whole, permit, removed)
 
-    async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "ProcessFinished":
+    async def _run(
+        self,
+        permit: Permit,
+        confined: "Confined | None",
+        live: Live,
+        throttle: "Throttle",
+        whole: "WholeOutput",
+    ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
@@ -171,12 +180,11 @@ class ShellInvocation(Invocation):
 
         argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
         env = command_environment(self._tool.environment)
-        launcher = await self._launcher(permit)
         return await run(
             argv,
             cwd=self._directory(),
-            env=env if launcher is None else confined_environment(env),
-            launcher=launcher,
+            env=env if confined is None else confined_environment(env),
+            launcher=None if confined is None else confined.launcher,
             on_start=live.process,
             on_output=heard,
             on_binary=throttle.received,
@@ -190,7 +198,7 @@ class ShellInvocation(Invocation):
             return "off"
         return permit.plan.sandbox if permit.plan is not None else self._params.sandbox or self._tool.approved
 
-    async def _launcher(self, permit: Permit) -> "Launcher | None":
+    async def _confined(self, permit: Permit) -> "Confined | None":
         """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
         run; what rules allow ran before there was a sandbox, and the person was told that there is none.
         """
@@ -200,7 +208,7 @@ class ShellInvocation(Invocation):
         if confinement is None or (name := self._profile(permit)) == "off":
             return None
         try:
-            return await confinement().launcher(name, self._directory())
+            return await confinement().confine(name, self._directory())
         except Unconfined as error:
             if permit.plan is not None:
                 return None
@@ -208,7 +216,9 @@ class ShellInvocation(Invocation):
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
             ) from error
 
-    def _result(self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit) -> ToolResult:
+    def _result(
+        self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit, removed: list[str]
+    ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
 
@@ -216,7 +226,7 @@ class ShellInvocation(Invocation):
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        notes += sandbox_notes(finished, self._profile(permit))
+        notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
         report = "\n".join([for_model(finished, self._limits, whole, shown), *notes])
         return ToolResult(report, TerminalDisplay(for_person(finished), ended_badly(finished)))
 
