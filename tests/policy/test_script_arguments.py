@@ -41,7 +41,18 @@ RUNS_ITS_ARGUMENT = [
     *("node", "node --no-warnings", "node -r ./setup.js", "node --loader ts-node/esm", "python", "python3 -u", "sh"),
     *("bash", "tsx", "ts-node", "npx", "npx tsx", "zx", "bun", "deno run", "php", "ruby", "perl", "exec", "xargs"),
     *("cross-env CI=1 node", "env CI=1 node", "timeout 60 node", "CI=1 node", "eslint . && node", "eslint . | node"),
-    *("eslint .;", "eslint . &&", "eslint . |", "eslint . &", "CI=1", "cd src && node", "python -m", "make", "npm run", "yarn"),
+    *(
+        "eslint .;",
+        "eslint . &&",
+        "eslint . |",
+        "eslint . &",
+        "CI=1",
+        "cd src && node",
+        "python -m",
+        "make",
+        "npm run",
+        "yarn",
+    ),
     *("nodemon", "nyc", "c8", "vite-node", "electron", "sh -c", "eval", "source", "concurrently"),
     *("npm run inner --", "yarn inner", "pnpm run inner"),
 ]
@@ -78,7 +89,8 @@ def test_every_package_manager_passes_words_on(project: Path, text: str, rule: s
 
 
 @pytest.mark.parametrize(
-    "text", ["yarn run node evil.js", "yarn node evil.js", "pnpm tsx evil.js", "bun run evil.js", "yarn workspace a x app.js"]
+    "text",
+    ["yarn run node evil.js", "yarn node evil.js", "pnpm tsx evil.js", "bun run evil.js", "yarn workspace a x app.js"],
 )
 def test_a_name_that_is_no_script_is_a_program(project: Path, text: str) -> None:
     with_script(project, "eslint .")

@@ -46,7 +46,8 @@ _JAVASCRIPT = """
     netlify.toml wrangler.toml wrangler.json wrangler.jsonc serverless.yml serverless.yaml serverless.json
     serverless.js serverless.ts amplify.yml renovate.json renovate.json5 electron-builder.yml electron-builder.yaml
     electron-builder.json import_map.json importmap.json typedoc.json codegen.yml codegen.yaml gatsby-node.js
-    gatsby-config.js truffle-config.js foundry.toml node_modules bower_components .storybook .vitepress .vuepress .docusaurus .yalc
+    gatsby-config.js truffle-config.js foundry.toml node_modules bower_components .storybook .vitepress .vuepress
+    .docusaurus .yalc
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
@@ -86,11 +87,11 @@ _BUILDERS = """
     workspace.bzlmod module.bazel module.bazel.lock .bazelversion .bazelignore .buckconfig .buckconfig.local
     .buckversion buck.v2 build.v2 targets.v2 sconstruct sconscript site_scons wscript premake4.lua premake5.lua
     xmake.lua conanfile.py conanfile.txt conan.lock vcpkg.json vcpkg-configuration.json jamfile jamroot tupfile
-    tuprules.tup tupfile.lua .busted dvc.yaml dbt_project.yml compile_flags.txt compile_commands.json .clangd .clang-tidy kbuild kconfig
+    tuprules.tup tupfile.lua compile_flags.txt compile_commands.json .clangd .clang-tidy kbuild kconfig
     package.swift package.resolved cartfile build.zig build.zig.zon dub.json dub.sdl nim.cfg shard.yml shard.lock
     mix.exs mix.lock rebar.config rebar.lock stack.yaml cabal.project cabal.project.local hie.yaml setup.hs
     setup.lhs dune-project dune-workspace dune.inc cpanfile dist.ini .luacov renv.lock _targets.r packrat snakefile
-    nextflow.config
+    nextflow.config .busted dvc.yaml dbt_project.yml
 """
 _TASKS = """
     justfile .justfile taskfile.yml taskfile.yaml taskfile.dist.yml taskfile.dist.yaml jakefile cakefile gulpfile
@@ -132,7 +133,8 @@ PATTERNS = r"""
     .+\.(?:cs|fs|vb|vcx|js|pb|es|shared|sql)proj | .+\.(?:xcconfig|xcscheme|pbxproj|xcodeproj|xcworkspace) |
     .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts | .+\.tf\.json | .+\.pkr\.hcl |
     .+\.(?:config|conf)\.(?:[cm]?[jt]sx?|babel\.js|py) | (?:babel|ecosystem|jest|karma|release|vitest)\.config\.json |
-    \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? | (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop)file\..+ |
+    \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? |
+    (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop)file\..+ |
     (?:[tj]sconfig)(?:[.-].+)?\.json | \.markdownlint.* | \..+\.exs |
     (?:dockerfile|containerfile|makefile|procfile)[.-](?!txt$|md$).+ | .+\.(?:docker|container|make|just)file |
     \.zsh.* |

@@ -131,9 +131,8 @@ def _call(use: Use) -> _Call | None:
 def _why(call: _Call, passed: list[str], cwd: str, roots: tuple[str, ...]) -> str | None:
     here = None if call.folder is None else os.path.join(cwd, call.folder)
     found = None if here is None else _package(here, roots)
-    if call.runner == "bun" and here and call.script not in (found.scripts if found else {}):
-        if os.path.isfile(os.path.join(here, call.script)):
-            return f"`{call.script}` is not a script of the project but a file, which would run"
+    if call.runner == "bun" and here and _is_file(call.script, here, found):
+        return f"`{call.script}` is not a script of the project but a file, which would run"
     if not passed:
         return None
     meaning = "unclear" if found is None else _of_script(call.script, found.scripts, call.runner)
@@ -142,6 +141,10 @@ def _why(call: _Call, passed: list[str], cwd: str, roots: tuple[str, ...]) -> st
     places = [] if here is None else [here, *([found.folder] if found else [])]
     unclear = [one for one in passed if _may_be_program(one, places)] if meaning == "unclear" else []
     return f"the script `{call.script}` may run `{unclear[0]}`, which is a program" if unclear else None
+
+
+def _is_file(name: str, folder: str, found: _Package | None) -> bool:
+    return (found is None or name not in found.scripts) and os.path.isfile(os.path.join(folder, name))
 
 
 def _package(cwd: str, roots: tuple[str, ...]) -> _Package | None:
