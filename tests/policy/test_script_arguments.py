@@ -54,7 +54,9 @@ RUNS_ITS_ARGUMENT = [
         "yarn",
     ),
     *("nodemon", "nyc", "c8", "vite-node", "electron", "sh -c", "eval", "source", "concurrently"),
-    *("npm run inner --", "yarn inner", "pnpm run inner"),
+    *("npm run inner --", "yarn inner", "pnpm run inner", "./node_modules/.bin/tsx", "turbo run", "nx run", "go run"),
+    *("eslint -c", "mocha --require", "jest --config", "make -f", "make -C", "sed -f", "find . -exec", "node <"),
+    *("tee", "cp src/app.js", "rm -rf", "tox -e", "lerna exec", "node --test --import"),
 ]
 
 
@@ -122,6 +124,12 @@ def test_a_name_that_is_no_script_is_a_program(project: Path, text: str) -> None
         ("strange", "npm run lint notes.txt"),
         ("./scripts/lint.sh", "npm run lint src/app.js"),
         ("yarn inner", "npm run lint notes.txt"),
+        ("eslint . --max-warnings=0", "npm run lint src/app.js"),
+        ("eslint . --cache", "npm run lint src/app.js"),
+        ("jest -t", "npm run lint notes.txt"),
+        ("cargo test", "npm run lint parser"),
+        ("eslint . # all", "npm run lint src/app.js"),
+        ("node_modules/.bin/eslint", "npm run lint src/app.js"),
     ],
 )
 def test_words_that_are_data_for_the_script_pass(project: Path, script: str, text: str) -> None:

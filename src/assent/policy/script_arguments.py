@@ -25,9 +25,10 @@ from assent.policy.shell.options import Use, examine
 from assent.policy.shell.parsed import parse
 from assent.policy.shell.paths import inside
 from assent.policy.shell.synonyms import same_command
+from assent.policy.shell.undescribed import RUNS_OTHERS
 
-# What a word at the end of a script is: data, a program or the name of a task, or nobody can tell.
-_Meaning = Literal["data", "program", "unclear"]
+# What a word at the end of a script is: data, more than that (a program, a task, a file to write), or nobody can tell.
+_Meaning = Literal["data", "more", "unclear"]
 _Scripts = Mapping[str, str]
 
 _MARK = Word("assent-argument")
@@ -50,6 +51,8 @@ _CHECKERS = frozenset(
     web-test-runner wtr xo echo exit true markdownlint markdownlint-cli2 cspell knip htmlhint remark alex
     """.split()  # noqa: SIM905
 )
+_TAKE_TEXT = (("vitest",), ("cargo", "test"), ("cargo", "run"), ("go", "test"), ("golangci-lint", "run"))
+_INSTALLED = re.compile(r"^(?:\.{1,2}/)*node_modules/\.bin/")
 _RUNNERS = frozenset(
     """
     babel-node bunx c8 coffee dart electron env-cmd esno esr jiti node-dev npm-run-all nyc pnpx run-p run-s swc-node
@@ -136,8 +139,8 @@ def _why(call: _Call, passed: list[str], cwd: str, roots: tuple[str, ...]) -> st
     if not passed:
         return None
     meaning = "unclear" if found is None else _of_script(call.script, found.scripts, call.runner)
-    if meaning == "program":
-        return f"the script `{call.script}` would run `{passed[0]}`"
+    if meaning == "more":
+        return f"the script `{call.script}` would run or change `{passed[0]}`"
     places = [] if here is None else [here, *([found.folder] if found else [])]
     unclear = [one for one in passed if _may_be_program(one, places)] if meaning == "unclear" else []
     return f"the script `{call.script}` may run `{unclear[0]}`, which is a program" if unclear else None
@@ -175,45 +178,79 @@ def _of_script(name: str, scripts: _Scripts, runner: str, depth: int = 0) -> _Me
     if text is None or depth > _MAX_DEPTH:
         return "unclear"
     if text.rstrip().endswith(_SEPARATORS):
-        return "program"
+        return "more"
     steps = parse(f"{text} {_MARK.text}").steps
     if isinstance(steps, Refused):
         return "unclear"
-    words = next((stage.words for stage in simple_commands(steps) if _MARK in stage.words), None)
-    return "data" if words is None else _of_word(words, scripts, depth)
+    stages = [stage for stage in simple_commands(steps) if _MARK in stage.words or _is_redirected(stage)]
+    if not stages:
+        return "data"  # it is part of a comment
+    return "more" if _is_redirected(stages[0]) else _of_word(stages[0].words, scripts, depth)
+
+
+def _is_redirected(stage: Stage) -> bool:
+    return any(one.target == _MARK for one in stage.redirects)
 
 
 def _of_word(words: tuple[Word, ...], scripts: _Scripts, depth: int) -> _Meaning:
     """What the mark is in a command, behind variables such as `cross-env` has."""
     words = tuple(dropwhile(lambda word: _ASSIGNMENT.match(word.text), words))
-    name = program(words[0].text)
+    name = _INSTALLED.sub("", program(words[0].text))
     if words[0] == _MARK or name in _RUNNERS:
-        return "program"
-    use = examine(name, tuple(word for word in words if not RUNTIME.fullmatch(word.text)))
+        return "more"
+    words = (Word(name), *(word for word in words[1:] if not RUNTIME.fullmatch(word.text)))
+    use = examine(name, words)
     if use is None:
-        return "data" if name in _CHECKERS or "/" in words[0].text else "unclear"
+        return "data" if name in _CHECKERS or "/" in name else "unclear"
     if use.payload:
         return _of_word(use.payload, scripts, depth) if _MARK in use.payload else "data"
     if (call := _call(use)) is not None and call.passed:
         return _of_script(call.script, scripts, call.runner, depth + 1)
-    return "program" if _runs(use, words) else "data"
+    return _of_operand(use, words)
 
 
-def _runs(use: Use, words: tuple[Word, ...]) -> bool:
-    if "interpreter" in (use.models[0].kind, use.model.kind) or use.model.kind == "shell":
-        return _runs_next(use)
-    if use.model.wrapper is not None:
-        return True
+def _of_operand(use: Use, words: tuple[Word, ...]) -> _Meaning:
+    kinds = {use.models[0].kind, use.model.kind}
+    if not kinds.isdisjoint(("interpreter", "shell")) and not _has_known_part(use):
+        return "more" if _runs_next(use) else "data"
+    if use.unknown_sub:
+        return "unclear" if {*RUNS_OTHERS, _MARK.text}.isdisjoint(use.names) else "more"
+    if _is_value(use, words):
+        given = (*use.reads, *use.writes, *map(Word, use.runs))
+        return "more" if _MARK in given or not _takes_files(use) else "unclear"
     run_check(use, words)
-    return any(_MARK.text in names for names in (use.names, *use.also))
+    named = any(_MARK.text in names for names in (use.names, *use.also))
+    if named or use.model.wrapper is not None or _MARK in use.writes:
+        return "more"
+    return "data" if use.model.effect == "read" or _MARK in use.reads or _takes_text(use) else "more"
+
+
+def _has_known_part(use: Use) -> bool:
+    """A sub-command of an interpreter that says what runs: `node --test`, `python -m pytest`."""
+    return len(use.names) > 1 and not use.unknown_sub and use.model.kind == "program"
+
+
+def _takes_files(use: Use) -> bool:
+    return use.model.operands.endswith("read*") or _takes_text(use)
+
+
+def _is_value(use: Use, words: tuple[Word, ...]) -> bool:
+    """Whether the mark follows an option that takes a value, or is not known."""
+    before = words[words.index(_MARK) - 1].text
+    known = _MARK in use.operands and not any(problem.startswith("the option") for problem in use.problems)
+    return before.startswith("-") and before != "--" and "=" not in before and not known
+
+
+def _takes_text(use: Use) -> bool:
+    """Test runners and programs of the project, which get words that are no files."""
+    return use.names[:1] in _TAKE_TEXT or use.names[:2] in _TAKE_TEXT
 
 
 def _runs_next(use: Use) -> bool:
-    """Whether an interpreter has no program yet. A sub-command such as `--test` says what it runs."""
-    known = use.names[1:] and not use.unknown_sub and use.model.kind == "program"
+    """Whether an interpreter has no program yet."""
     given = [*use.names[1:], *(word.text for word in use.operands), ""]
     unknown = any(problem.startswith("the option") for problem in use.problems)
-    return not known and (unknown or not FILE_ENDING.search(given[0]))
+    return unknown or not FILE_ENDING.search(given[0])
 
 
 def _may_be_program(text: str, places: Sequence[str]) -> bool:
