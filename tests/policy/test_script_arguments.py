@@ -166,7 +166,22 @@ def test_a_rule_or_grant_that_names_the_word_covers_it(project: Path) -> None:
     assert judged(project, "npm run lint evil.js", grants=(grant,)).ruling == "allow"
 
 
-def test_a_make_variable_that_names_a_program_needs_approval(project: Path) -> None:
-    assert judged(project, "make test TEST=evil.py", "make test").ruling == "ask"
-    assert judged(project, "make test TEST=tool", "make test").ruling == "ask"
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        *(("make test TEST=evil.py", "make test"), ("make test TEST=tool", "make test")),
+        *(("timeout 9 make test TEST=evil.py", "make test"), ("rake test TEST=evil.py", "rake test")),
+        *(("turbo run lint -- evil.js", "turbo run lint"), ("lerna run lint -- evil.js", "lerna run lint")),
+        *(("poe lint evil.py", "poe lint"), ("hatch run lint evil.py", "hatch run lint")),
+        *(("invoke lint tool", "invoke lint"), ("pdm run lint evil.py", "pdm run lint")),
+    ],
+)
+def test_a_program_that_a_task_gets_needs_approval(project: Path, text: str, rule: str) -> None:
+    assert judged(project, text, rule).ruling == "ask"
+    harmless = text.replace("evil.py", "notes").replace("evil.js", "notes").replace("tool", "notes")
+    assert judged(project, harmless, rule).ruling == "allow"
+
+
+def test_a_target_of_make_may_be_a_file(project: Path) -> None:
+    assert judged(project, "make tool", "make").ruling == "allow"
     assert judged(project, "make test VERSION=1.2", "make test").ruling == "allow"

@@ -42,7 +42,10 @@ _OTHER_PACKAGE = ("-w", "--workspace", "--workspaces", "-ws", "-r", "--recursive
 _OTHER_FORMATS = ("package.json5", "package.yaml")
 _MANAGERS = ("npm", "pnpm", "yarn", "bun")
 _RUNS_PROGRAMS = _MANAGERS[1:]  # to these, a name that is no script is an installed program
-_MAKES = ("make", "gmake")
+_MAKES = ("make", "gmake", "ninja")
+_TASK_RUNNERS = frozenset(
+    "make gmake ninja rake just task turbo nx lerna moon poe hatch pdm rye pixi invoke inv doit mise grunt gulp".split()  # noqa: SIM905
+)
 # Programs without a model: those that check or test the files they are given, and those that run them.
 _CHECKERS = frozenset(
     """
@@ -93,26 +96,25 @@ def program_passed_on(plan: Plan, named: Collection[tuple[str, ...]]) -> str | N
 
 def _in_stage(stage: Stage, cwd: str, roots: tuple[str, ...], named: Collection[tuple[str, ...]]) -> str | None:
     name = program(stage.words[0].text)
-    if name in _MAKES:
-        return _by_variable(stage, cwd)
+    known = {word for rule in named if rule[:1] == (name,) for word in rule}
+    texts = [word.text for word in stage.words[1:] if word.text not in known and not word.text.startswith("-")]
+    if name in _TASK_RUNNERS:
+        return _among(texts, cwd, values_only=name in _MAKES)
     use = examine(name, stage.words)
     if use is None:
         return None
     if use.payload:
         return _in_stage(Stage(words=use.payload), cwd, roots, named)
     call = _call(use)
-    if call is None:
-        return None
-    known = {word for rule in named if rule[:1] == (name,) for word in rule}
-    passed = [word for word in call.passed if not word.startswith("-") and word not in known]
-    return _why(call, passed, cwd, roots)
+    return None if call is None else _why(call, [word for word in call.passed if word in texts], cwd, roots)
 
 
-def _by_variable(stage: Stage, cwd: str) -> str | None:
-    """`make test TEST=evil.py`: the Makefile may run it."""
-    values = (word.text.partition("=")[2] for word in stage.words[1:] if not word.text.startswith("-"))
-    found = next((one for one in values if one and _is_program(os.path.join(cwd, one))), None)
-    return None if found is None else f"`{found}` is a program, which the Makefile may run"
+def _among(texts: Sequence[str], cwd: str, *, values_only: bool) -> str | None:
+    """A task may run what it gets: `make test TEST=evil.py`, `invoke test evil.py`. Targets of make are often files."""
+    values = [text.partition("=")[2] for text in texts if "=" in text]
+    given = values if values_only else [*texts, *values]
+    found = next((one for one in given if _is_program(os.path.join(cwd, one))), None)
+    return None if found is None else f"`{found}` is a program, which the task may run"
 
 
 def _call(use: Use) -> _Call | None:
