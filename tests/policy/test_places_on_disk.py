@@ -137,6 +137,18 @@ def test_a_module_of_another_folder_does_not_run_instead_of_a_tool(tmp_path: Pat
     assert ruling(tmp_path, check, "python -m json.tool") == "allow"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("code", ["import evil", "import evil; print(evil.__version__)", "import package.x"])
+def test_a_line_of_python_loads_no_file_of_the_workspace(tmp_path: Path, code: str) -> None:
+    files(tmp_path, "evil.py", "package/x.py", "sub/json.py")
+    assert ruling(tmp_path, f"python3 -c '{code}'", "python3 -c") == "ask"
+    assert ruling(tmp_path, f"timeout 9 python3 -c '{code}'", "python3 -c") == "ask"
+    assert ruling(tmp_path, "cd sub && python3 -c 'import json; print(json.dumps(1))'", "python3 -c") == "ask"
+    assert ruling(tmp_path, "cd sub && python3 -c 'print(1)'", "python3 -c") == "ask"
+    assert ruling(tmp_path, "python3 -c 'import json; print(json.dumps(1))'", "python3 -c") == "allow"
+    assert ruling(tmp_path, "python3 -c 'import elsewhere; print(elsewhere.__version__)'", "python3 -c") == "allow"
+
+
 # --- patch ---
 
 

@@ -5,7 +5,8 @@ finds. It looks at names only and opens nothing.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -16,9 +17,11 @@ from assent.policy.shell.command_rules import program
 from assent.policy.shell.exact_rules import PYTHON
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import inside, protected
+from assent.policy.shell.python_code import imported
 from assent.policy.symlink_checks import entries, matches_of
 
 _BRINGING = (("cp",), ("mv",), ("ln",), ("git", "mv"))
+_PARTS: tuple[tuple[str, ...], ...] = ((), ("__init__.py",), ("__main__.py",))
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 
 
@@ -59,25 +62,34 @@ def _new_meaning(one: _Arrival, roots: Sequence[str]) -> str | None:
 
 
 def module_behind(plan: Plan) -> str | None:
-    """Why `python -m` would run a file of the folder it is run in instead of the tool: Python looks there first. At the
-    top of the workspace, such a file needed approval.
-    """
+    """Why `python -m` or `python -c` would run a file of the folder it is run in: Python looks there first."""
     for stage, folders in with_folders(plan):
-        if not _runs_module(stage):
+        option, value = _of_python(stage)
+        if not option:
             continue
-        for cwd in (cwd for cwd in folders if cwd not in plan.roots):
-            inner = [(name, *rest) for name in entries(cwd) for rest in ((), ("__init__.py",), ("__main__.py",))]
-            if found := next(
-                (one for one in inner if shadowing(one) and os.path.isfile(os.path.join(cwd, *one))), None
-            ):
-                return f"Python would load {'/'.join(found)} of {cwd} instead of the module of that name"
+        loaded = imported(value) if option == "-c" else set[str]()
+        for cwd in folders:
+            if (found := _first_module(cwd, loaded, is_top=cwd in plan.roots)) is not None:
+                return f"Python would load {found} of {cwd} instead of the installed module of that name"
     return None
 
 
-def _runs_module(stage: Stage) -> bool:
+def _of_python(stage: Stage) -> tuple[str, str]:
+    """The option that puts the current folder first among the places of modules, and its value."""
     texts = [program(word.text) for word in stage.words]
     at = next((at for at, text in enumerate(texts) if PYTHON.fullmatch(text)), len(texts))
-    return "-m" in texts[at:]
+    return next(((text, value) for text, value in pairwise([*texts[at:], ""]) if text in ("-m", "-c")), ("", ""))
+
+
+def _first_module(cwd: str, loaded: Collection[str], *, is_top: bool) -> str | None:
+    """A module there that code loads, or that a tool may load. At the top of the workspace, creating one of those
+    needed approval.
+    """
+    named = (name + ending for name in sorted(loaded) for ending in ("", ".py", ".pyc", ".so"))
+    if found := next((name for name in named if os.path.exists(os.path.join(cwd, name))), None):
+        return found
+    parts = ((name, *rest) for name in ([] if is_top else entries(cwd)) for rest in _PARTS)
+    return next(("/".join(one) for one in parts if shadowing(one) and os.path.isfile(os.path.join(cwd, *one))), None)
 
 
 def _arrivals(plan: Plan) -> Iterator[_Arrival]:
