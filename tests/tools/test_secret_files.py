@@ -177,3 +177,15 @@ async def test_a_search_shows_nothing_of_a_secret_with_a_line_break_in_its_name(
     found = str(await bench.run("grep_search", pattern="hunter"))
     assert "plain.txt" in found
     assert ".env" not in found.partition("Not searched")[0]
+
+
+@pytest.mark.spec("I3")
+async def test_a_search_shows_nothing_of_what_a_link_calls_a_secret(bench: Bench) -> None:
+    for folder in ("conf", "apps/web"):
+        (bench.root / folder).mkdir(parents=True)
+    (bench.root / "conf" / "dev").write_text(TEXT)
+    (bench.root / "apps" / "web" / ".env").symlink_to("../../conf/dev")
+    assert (await judged(bench, "read_file", file_path="conf/dev")).ruling == "ask"
+    found = str(await bench.run("grep_search", pattern="hunter"))
+    assert "plain.txt" in found
+    assert "conf/dev" not in found

@@ -14,7 +14,7 @@ from assent.policy.shell import builders, compilers, compiling, containers, git,
 from assent.policy.shell.cloud import CHANGES, changes_by_name, cloud_problems, without_account
 from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words, changing
-from assent.policy.shell.paths import secret
+from assent.policy.shell.paths import may_be_protected, secret
 from assent.secrets.secret_words import variable_is_secret
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -409,10 +409,18 @@ def _link(use: Use, _words: Words) -> None:
     target, link = use.operands
     if not all(word.literal and _PLAIN_PATH.fullmatch(word.text) for word in use.operands) or secret(target, "/"):
         use.problems.append(f"{target.text} is not plainly a file of the workspace")
+    if may_be_protected(target.text.rstrip("/").rpartition("/")[2]):  # in a folder, the link has the name of the file
+        use.problems.append(f"{target.text} is run or trusted by tools or later commands")
     use.writes.append(link)
 
 
 _PLAIN_PATH = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+
+
+def _patch(use: Use, _words: Words) -> None:
+    """The patch says which files it changes."""
+    if use.option("--dry-run", "--version", "--help") is None:
+        use.problems.append("without `--dry-run` it changes files that only the patch names")
 
 
 def _never(use: Use, _words: Words) -> None:
@@ -540,6 +548,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "mode": _mode,
     "kill": _kill,
     "link": _link,
+    "patch": _patch,
     "never": _never,
 }
 

@@ -14,7 +14,7 @@ from assent.policy.shell.git_listing import Listings, changes_between, listings,
 from assent.policy.shell.options import Use
 from assent.policy.shell.program_models import group_owner, options
 
-_ALWAYS = frozenset(("diff", "show", "grep", "range-diff", "stash show"))
+_ALWAYS = frozenset(("diff", "show", "grep", "range-diff", "stash show", "format-patch"))
 _BY_OPTION = frozenset(("log", "whatchanged", "diff-tree", "diff-index", "diff-files"))
 _ONLY_NAMES = frozenset(
     """
@@ -141,7 +141,7 @@ def _shows(use: Use) -> bool:
     seen = {name for name, _ in use.seen}
     telling = {name for name in seen - _NEUTRAL if name in _diff_options()}
     if sub in _ALWAYS:
-        return sub in ("grep", "range-diff") or bool(telling) or _ONLY_NAMES.isdisjoint(seen)
+        return sub in ("grep", "range-diff", "format-patch") or bool(telling) or _ONLY_NAMES.isdisjoint(seen)
     return sub in _BY_OPTION and bool(telling)
 
 
