@@ -21,6 +21,8 @@ from assent.parts import SearchAnswer
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 VERTEX_URL = "https://aiplatform.googleapis.com"
+TOKEN_COMMAND = "gcloud auth print-access-token"
+"""Prints a token for Vertex AI."""
 KEY_VARIABLE = "GEMINI_API_KEY"
 
 
