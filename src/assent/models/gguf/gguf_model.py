@@ -37,6 +37,18 @@ def window_of(file: GgufFile, env: Mapping[str, str]) -> int:
     return int(wanted or 0) or min(file.window or LARGEST_WINDOW, LARGEST_WINDOW)
 
 
+def temperature_of(env: Mapping[str, str]) -> float | None:
+    """None: up to llama.cpp and the file."""
+    wanted = env.get("GGUF_TEMPERATURE", "").strip()
+    try:
+        temperature = float(wanted) if wanted else None
+    except ValueError:
+        temperature = -1.0
+    if temperature is not None and not 0 <= temperature <= 2:
+        raise BadRequest(f"GGUF_TEMPERATURE is {wanted!r}: it must be a number from 0 to 2")
+    return temperature
+
+
 class GgufModel:
     def __init__(self, path: str, env: Mapping[str, str]) -> None:
         """Raises BadRequest for a file that cannot be used, or where llama.cpp is not installed."""
@@ -44,6 +56,7 @@ class GgufModel:
             raise BadRequest("gguf: needs the path of a model file, as in gguf:models/qwen3-4b.gguf")
         self._file = read_gguf(path)
         self._window = window_of(self._file, env)
+        self._temperature = temperature_of(env)
         if find_spec("xllamacpp") is None:
             raise BadRequest(_NO_LLAMA)
         self.name = f"gguf:{path}"
@@ -114,13 +127,14 @@ class GgufModel:
         await self.close()
         return BadRequest(f"llama.cpp cannot load {self._file.path}: {_last_words(peer.errors())}")
 
-    def _settings(self, key: str) -> dict[str, str | int]:
+    def _settings(self, key: str) -> dict[str, str | float | None]:
         return {
             "path": self._file.path,
             "name": self._file.name,
             "key": key,
             "window": self._window,
             "threads": os.cpu_count() or 1,
+            "temperature": self._temperature,
             "chat_template": "" if self._file.knows_tools else _TEMPLATE.read_text("utf-8"),
         }
 
