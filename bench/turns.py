@@ -21,10 +21,7 @@ from bench.report import Row
 
 RATIO = 1.3
 NOTES = "".join(f"{n}: The meeting about topic {n} is on Tuesday at noon, in the usual room.\n" for n in range(60))
-LOOP: list[dict[str, Any]] = [
-    {"chunks": [{"text": "I look."}, {"call": {"name": "read_file", "args": {"file_path": "notes.txt"}}}]},
-    {"chunks": [{"text": "All of them are on Tuesday. " * 20}], "when": {"result_contains": "Tuesday"}},
-]
+ANSWER: dict[str, Any] = {"chunks": [{"text": "All are on Tuesday. " * 30}], "when": {"result_contains": "Tuesday"}}
 SUMMARY = {"chunks": [{"text": "# Facts\nAll meetings are on Tuesday.\n"}], "repeat": 10_000}
 SUMMARISER = "litellm:summary"
 
@@ -74,12 +71,17 @@ def _turns(count: int) -> Sequence[Turn]:
     return [Turn(*map(float, line.split())) for line in done.stdout.splitlines()]
 
 
+def _call(name: str) -> dict[str, Any]:
+    call = {"name": "read_file", "args": {"file_path": "notes.txt"}, "id": f"{name}-{{n}}"}
+    return {"chunks": [{"text": "I look."}, {"call": call}]}
+
+
 def _serve(stack: ExitStack, turns: int) -> dict[str, str]:
     """A fake for each format, and one that writes the summaries; how they are reached."""
     env: dict[str, str] = {}
     for name, wire_format in FORMATS.items():
         provider = stack.enter_context(Provider(name))
-        provider.play({"replies": LOOP * turns})
+        provider.play({"replies": [_call(name), ANSWER] * turns})
         env |= wire_format.env(provider.url)
     summariser = stack.enter_context(Provider("chat"))
     summariser.play({"replies": [SUMMARY]})

@@ -10,7 +10,7 @@ import pytest
 from support.failing_proxy import FailingProxy
 from support.llama_server import LlamaServer
 from support.program import Ended
-from support.real_loop import ENVIRONMENTS, GGUF, MARK, PROMPT, READ, approve, environment, program, run, start
+from support.real_loop import ENVIRONMENTS, GGUF, MARK, PROMPT, READ, environment, program, run, run_with_answer, start
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.spec("K4")]
 ALWAYS = 1_000
@@ -33,9 +33,7 @@ def test_a_call_that_is_cut_once_is_asked_for_again_and_runs_once(
 ) -> None:
     with FailingProxy(llama.url, MARK, "cut") as proxy:
         assent = program(tmp_path, environment(model, proxy.url))
-        running = start(assent, model, PROMPT, "--ask", "wait")
-        approve(assent, running)
-        done = running.wait()
+        done = run_with_answer(assent, model, PROMPT)
     assert done.code == 0, done.err
     assert len(done.of_type("model.retry")) == 1 and len(done.of_type("call.requested")) == 1
     assert (assent.folder / "made.txt").exists()
@@ -57,10 +55,10 @@ def test_a_reply_that_stops_coming_can_be_interrupted_and_none_of_it_runs(
 ) -> None:
     with FailingProxy(llama.url, MARK, "stall") as proxy:
         assent = program(tmp_path, environment(model, proxy.url))
-        running = start(assent, model, PROMPT, "--approval-mode", "yolo")
-        assert proxy.broken.wait(600)
-        running.signal(signal.SIGINT)
-        done = running.wait()
+        with start(assent, model, PROMPT, "--approval-mode", "yolo") as running:
+            assert proxy.broken.wait(600)
+            running.signal(signal.SIGINT)
+            done = running.wait()
     assert done.code == 130
     assert_nothing_ran(done, assent.folder)
 
@@ -78,11 +76,11 @@ def test_a_server_that_is_killed_in_the_middle_is_told_in_one_sentence(tmp_path:
 
 def test_a_model_file_whose_process_is_killed_is_loaded_again(tmp_path: Path) -> None:
     assent = program(tmp_path, {})
-    running = start(assent, GGUF, READ)
-    running.until_type("call.finished")
-    running.until_type("text.delta")
-    kill_child(running.process.pid)
-    done = running.wait()
+    with start(assent, GGUF, READ) as running:
+        running.until_type("call.finished")
+        running.until_type("text.delta")
+        kill_child(running.process.pid)
+        done = running.wait()
     assert done.code == 0, done.err
     assert len(done.of_type("model.retry")) == 1 and done.result["response"].strip()
 

@@ -13,7 +13,7 @@ from support.failing_proxy import FailingProxy
 from support.gateway import Gateway
 from support.llama_server import KEY, NAME, LlamaServer
 from support.program import Ended
-from support.real_loop import MARK, PROMPT, approve, program, run, start
+from support.real_loop import MARK, PROMPT, program, run, run_with_answer
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.spec("K1")]
 PROVIDERS = {
@@ -43,9 +43,7 @@ def environment(provider: str, url: str) -> dict[str, str]:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_whole_loop_in_every_wire_format(tmp_path: Path, gateway: Gateway, provider: str) -> None:
     assent = program(tmp_path, environment(provider, gateway.url))
-    running = start(assent, f"{provider}:{NAME}", PROMPT, "--ask", "wait")
-    approve(assent, running)
-    done = running.wait()
+    done = run_with_answer(assent, f"{provider}:{NAME}", PROMPT)
     assert done.code == 0, done.err
     assert [event["status"] for event in done.of_type("call.finished")] == ["success"]
     assert (assent.folder / "made.txt").exists() and done.result["response"].strip()
@@ -56,9 +54,7 @@ def test_a_whole_loop_in_every_wire_format(tmp_path: Path, gateway: Gateway, pro
 def test_a_call_that_is_cut_once_runs_once(tmp_path: Path, gateway: Gateway, provider: str) -> None:
     with FailingProxy(gateway.url, MARK, "cut") as proxy:
         assent = program(tmp_path, environment(provider, proxy.url))
-        running = start(assent, f"{provider}:{NAME}", PROMPT, "--ask", "wait")
-        approve(assent, running)
-        done = running.wait()
+        done = run_with_answer(assent, f"{provider}:{NAME}", PROMPT)
     assert done.code == 0, done.err
     assert len(done.of_type("model.retry")) == 1 and len(done.of_type("call.requested")) == 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.llama_server import LlamaServer
-from support.real_loop import COMMAND, ENVIRONMENTS, GGUF, PROMPT, READ, approve, environment, program, run, start
+from support.real_loop import COMMAND, ENVIRONMENTS, GGUF, PROMPT, READ, environment, program, run, run_with_answer
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.spec("K1")]
 MODELS = (GGUF, *ENVIRONMENTS)
@@ -25,10 +25,8 @@ def llama() -> Iterator[LlamaServer]:
 @pytest.mark.parametrize("model", MODELS)
 def test_a_command_runs_after_a_yes_and_its_result_is_answered(tmp_path: Path, llama: LlamaServer, model: str) -> None:
     assent = program(tmp_path, environment(model, llama.url))
-    running = start(assent, model, PROMPT, "--ask", "wait")
-    asked = approve(assent, running)
-    assert COMMAND in json.dumps(asked)
-    done = running.wait()
+    done = run_with_answer(assent, model, PROMPT)
+    assert COMMAND in json.dumps(done.of_type("approval.requested"))
     assert done.code == 0, done.err
     assert [event["status"] for event in done.of_type("call.finished")] == ["success"]
     assert (assent.folder / "made.txt").exists()
@@ -38,9 +36,7 @@ def test_a_command_runs_after_a_yes_and_its_result_is_answered(tmp_path: Path, l
 @pytest.mark.parametrize("model", MODELS)
 def test_a_command_does_not_run_after_a_no(tmp_path: Path, llama: LlamaServer, model: str) -> None:
     assent = program(tmp_path, environment(model, llama.url))
-    running = start(assent, model, PROMPT, "--ask", "wait")
-    approve(assent, running, "no")
-    done = running.wait()
+    done = run_with_answer(assent, model, PROMPT, "no")
     assert [event["status"] for event in done.of_type("call.finished")] == ["cancelled"]
     assert not (assent.folder / "made.txt").exists()
 

@@ -7,7 +7,7 @@ tools' schemas, and it puts a result into a sentence of sorts. So tests look at 
 from pathlib import Path
 
 from support.llama_server import KEY, NAME, weights
-from support.program import Ended, Json, Program, Running
+from support.program import Ended, Program, Running
 
 COMMAND = "touch made.txt"
 PROMPT = f"Use run_shell_command with the command: {COMMAND}"
@@ -44,13 +44,19 @@ def start(assent: Program, model: str, prompt: str, *flags: str) -> Running:
 
 
 def run(assent: Program, model: str, prompt: str, *flags: str) -> Ended:
-    return start(assent, model, prompt, *flags).wait()
+    with start(assent, model, prompt, *flags) as running:
+        return running.wait()
 
 
-def approve(assent: Program, running: Running, outcome: str = "yes") -> Json:
-    """Wait for the question and answer it from elsewhere; returns the call that was asked about."""
+def run_with_answer(assent: Program, model: str, prompt: str, outcome: str = "yes") -> Ended:
+    """The person answers the first question from another terminal."""
+    with start(assent, model, prompt, "--ask", "wait") as running:
+        _answer(assent, running, outcome)
+        return running.wait()
+
+
+def _answer(assent: Program, running: Running, outcome: str) -> None:
     asked = running.until_type("approval.requested")
     (session,) = assent.sessions()
     answered = assent.run("answer", session, asked["call_id"], outcome)
     assert answered.code == 0, answered.err
-    return asked

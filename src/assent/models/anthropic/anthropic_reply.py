@@ -86,15 +86,15 @@ class _OpenBlock:
 
 class AnthropicReply:
     """Reads one reply. `past` tells what was before it, for the signatures of its thoughts; `limit` is the longest that
-    was asked for, in tokens.
+    was asked for, in tokens; `used_ids` are those of earlier calls.
     """
 
-    def __init__(self, model: str, past: str, limit: int) -> None:
+    def __init__(self, model: str, past: str, limit: int, used_ids: set[str]) -> None:
         self._model = model
         self._past = past
         self._limit = limit
         self._open: dict[int, _OpenBlock] = {}
-        self._queue = ChunkQueue(model)
+        self._queue = ChunkQueue(model, used_ids)
         self._usage = _Usage()
         self._reason: str | None = None
         self._details = _StopDetails()
