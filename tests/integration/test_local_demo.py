@@ -25,16 +25,16 @@ def folder_of(terminal: Terminal) -> Path:
     return Path(found[1])
 
 
-@pytest.mark.parametrize(("answer", "copied"), [("y", True), ("n", False)])
-def test_the_model_proposes_a_command_that_runs_only_after_a_yes(tmp_path: Path, answer: str, copied: bool) -> None:
+@pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False)])
+def test_the_model_proposes_a_command_that_runs_only_after_a_yes(tmp_path: Path, answer: str, made: bool) -> None:
     demo = Demo(tmp_path)
     demo.env["TMPDIR"] = str(tmp_path)
     with Terminal(demo) as terminal:
         folder = folder_of(terminal)
-        shown = terminal.until("cp notes.txt copy.txt", 2)
+        shown = terminal.until("touch made.txt", 2)
         assert "SmolLM2-135M" in shown
-        terminal.until("y)")
-        assert not os.path.exists(folder / "copy.txt")
+        terminal.until("your answer")
+        assert not os.path.exists(folder / "made.txt")
         terminal.press(f"{answer}\n")
         terminal.wait()
-        assert os.path.exists(folder / "copy.txt") == copied
+        assert os.path.exists(folder / "made.txt") == made

@@ -6,7 +6,7 @@ tools' schemas, and it puts a result into a sentence of sorts. So tests look at 
 
 from pathlib import Path
 
-from support.llama_server import KEY, NAME, weights
+from support.llama_server import KEY, NAME, THREADS, weights
 from support.program import Ended, Program, Running
 
 COMMAND = "touch made.txt"
@@ -31,7 +31,7 @@ def environment(model: str, url: str) -> dict[str, str]:
 def program(base: Path, env: dict[str, str]) -> Program:
     """With a file to read, and every server of ours where `env` says."""
     found = Program(base)
-    found.env |= env | {"GGUF_TEMPERATURE": "0"}
+    found.env |= env | {"GGUF_TEMPERATURE": "0", "GGUF_THREADS": str(THREADS)}
     (found.folder / "notes.txt").write_text("The meeting is on Tuesday at noon.\n")
     return found
 
