@@ -123,18 +123,18 @@ class AnthropicReply:
         return [Finished(reason, _count(self._usage), self._said(reason))]
 
     def _read(self, event: _Event) -> list[Chunk]:
-        match event:
-            case _Event(type="content_block_delta", delta=_Delta() as delta):
-                return self._continue(event.index, delta)
-            case _Event(type="content_block_start", content_block=_Block() as block):
-                return self._begin(event.index, block)
-            case _Event(type="content_block_stop"):
+        match event.type:
+            case "content_block_delta" if event.delta is not None:
+                return self._continue(event.index, event.delta)
+            case "content_block_start" if event.content_block is not None:
+                return self._begin(event.index, event.content_block)
+            case "content_block_stop":
                 return self._finish_block(event.index)
-            case _Event(type="message_start", message=_Message(usage=_Usage() as usage)):
-                self._usage = usage
-            case _Event(type="message_delta"):
+            case "message_start" if isinstance(event.message, _Message):
+                self._usage = event.message.usage or self._usage
+            case "message_delta":
                 self._note(event)
-            case _Event(type="message_stop"):
+            case "message_stop":
                 return self._stop()
             case _:  # ping, and what we do not know
                 pass
