@@ -1,4 +1,4 @@
-"""Servers that give a call an id they gave before: the call gets another, so that it is not taken for the earlier one."""
+"""Servers that repeat an id: the call gets another one, so that it is not taken for the earlier call."""
 
 import pytest
 
