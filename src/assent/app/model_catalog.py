@@ -217,7 +217,7 @@ class ModelCatalog:
 def how_to_get_key(provider: Provider) -> str:
     variable = f", or set {provider.key_variables[0]}" if provider.key_variables else ""
     if provider.key_command:
-        return f'put {provider.name} = {{ command = "{provider.key_command}" }} under [keys] in settings.toml{variable}'
+        return f'under [keys] in settings.toml, put {provider.name} = {{ command = "{provider.key_command}" }}'
     return f"run `assent login {provider.name}`{variable}"
 
 

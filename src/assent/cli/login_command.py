@@ -118,4 +118,4 @@ def _notes(access: ModelAccess, taker: "KeyTaker") -> Sequence[str]:
         return (f"Note: [keys] in the settings has a key of {taker.name}, which goes before this one.",)
     if taker.set_variable:
         return (f"Note: {taker.set_variable} is set in this shell, and goes before this key.",)
-    return (f"Use it with: assent -m {taker.example}",)
+    return (f"Use it with: assent -m {taker.example} (`assent models {taker.name}` lists them)",)
