@@ -1,14 +1,16 @@
 """Which model a session gets: environment, settings, the first key, a server on this machine, or the ways forward."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assent.app.key_check import find_key_taker
 from assent.app.model_access import DeferredModel, ModelAccess
-from assent.config import OwnProvider, Settings
-from assent.models.model_protocol import AuthFailed, Finished, Request, TextChunk
+from assent.config import KeyReference, OwnProvider, Settings
+from assent.models.model_protocol import AuthFailed, BadRequest, Finished, Request, TextChunk
 from assent.parts import Text, UserMessage
 from support.fake_catalog import FakeCatalog
 from support.fake_chat import FakeChat
@@ -139,3 +141,43 @@ async def test_a_deferred_model_without_a_name_is_chosen_with_the_first_request(
         assert [chunk async for chunk in model.stream(HELLO)] == [TextChunk("hi"), Finished("stop")]
         await model.close()
     assert model.name == "office:m"
+
+
+@pytest.mark.spec("K3")
+async def test_a_token_that_ran_out_is_asked_for_again(tmp_path: Path) -> None:
+    """The command prints another token each time, as gcloud does."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text("first-token-0123456789\nsecond-token-0123456789\n")
+    command = ("sed", "-i", "-e", "1w /dev/stdout", "-e", "1d", str(tokens))
+    refused = {"status": 401, "body": {"error": {"message": "expired"}}}
+    hi = {"chunks": [{"text": "hi"}]}
+    async with FakeChat({"replies": [hi, refused, hi]}) as fake:
+        office = OwnProvider(base_url=fake.url, default_model="m")
+        settings = Settings(providers={"office": office}, keys={"office": KeyReference(command=command)})
+        model = access(tmp_path, settings, PATH=os.environ["PATH"]).open("office:m")
+        for _ in range(2):
+            assert [chunk async for chunk in model.stream(HELLO)] == [TextChunk("hi"), Finished("stop")]
+        await model.close()
+        sent = [request.headers["authorization"] for request in fake.requests]
+    assert sent == [f"Bearer {which}-token-0123456789" for which in ("first", "first", "second")]
+
+
+async def test_a_token_that_is_refused_again_is_told(tmp_path: Path) -> None:
+    refused = {"status": 401, "body": {"error": {"message": "expired"}}, "repeat": 2}
+    async with FakeChat({"replies": [refused]}) as fake:
+        office = OwnProvider(base_url=fake.url, default_model="m")
+        settings = Settings(
+            providers={"office": office}, keys={"office": KeyReference(command="echo token-0123456789")}
+        )
+        model = access(tmp_path, settings, PATH=os.environ["PATH"]).open("office:m")
+        with pytest.raises(AuthFailed, match="expired"):
+            _ = [chunk async for chunk in model.stream(HELLO)]
+        await model.close()
+        assert len(fake.requests) == 2
+
+
+def test_tokens_of_vertex_are_not_stored_but_made_by_a_command(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="gcloud auth print-access-token"):
+        find_key_taker(access(tmp_path), "vertex")
+    with pytest.raises(AuthFailed, match="gcloud auth print-access-token"):
+        access(tmp_path, GOOGLE_CLOUD_PROJECT="p").open("vertex:gemini-2.5-pro")

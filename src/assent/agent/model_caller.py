@@ -69,9 +69,10 @@ class _Collected:
 
     def add(self, chunk: Chunk) -> None:
         match chunk:
-            case TextChunk(text, None):
-                self._close_thought()
-                self._texts.append(text)
+            case TextChunk() if chunk.signature is None:
+                if self._thought or self._subject:
+                    self._close_thought()
+                self._texts.append(chunk.text)
             case TextChunk(text, signature):
                 self._close()
                 self._parts.append(Text(text, signature))
@@ -246,8 +247,9 @@ class ModelCaller:
 
     def _show(self, chunk: Chunk, continues: bool, prompt_id: str) -> None:
         match chunk:
-            case TextChunk(text) if text:
-                self._journal.announce(TextDelta(prompt_id, text))
+            case TextChunk():
+                if chunk.text:
+                    self._journal.announce(TextDelta(prompt_id, chunk.text))
             case ThoughtChunk(text, _, subject) if text or subject:
                 self._journal.announce(ThoughtDelta(prompt_id, subject, text, continues and not subject))
             case _:

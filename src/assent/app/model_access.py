@@ -50,7 +50,20 @@ class ModelAccess:
 
     def open(self, name: str) -> Model:
         """Raises ModelError. May wait for a keyring or a command that provides the key."""
+        model = self._open(name)
+        provider = split_name(name, self.settings.providers)[0]
+        if not self.keys.is_renewable(provider) or key_in_environment(self.find_provider(provider), self.env):
+            return model
+        from assent.app.renewed_model import renewed
+
+        return renewed(model, lambda: self._open_anew(name, provider))
+
+    def _open(self, name: str) -> Model:
         return open_model(name, self.env, self.settings.providers, self.keys.find)
+
+    def _open_anew(self, name: str, provider: str) -> Model:
+        self.keys.drop(provider)
+        return self._open(name)
 
     async def problem(self, name: str) -> str:
         """Why this model cannot be used from here; empty if it can, as far as that is known without asking it."""

@@ -195,7 +195,7 @@ class ModelCatalog:
             output=model.output or None,
             input_price=price.input if price else None,
             output_price=price.output if price else None,
-            price_date="" if price is None or self._prices.is_own(name) else provider.prices_as_of,
+            price_date="" if price is None or self._prices.is_own(name) else provider.price_date(model.name),
             tools=found.tools if found is not None else None,
             is_default=model.name == provider.default_model,
         )
@@ -216,6 +216,8 @@ class ModelCatalog:
 
 def how_to_get_key(provider: Provider) -> str:
     variable = f", or set {provider.key_variables[0]}" if provider.key_variables else ""
+    if provider.key_command:
+        return f'under [keys] in settings.toml, put {provider.name} = {{ command = "{provider.key_command}" }}'
     return f"run `assent login {provider.name}`{variable}"
 
 

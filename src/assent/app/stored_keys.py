@@ -52,6 +52,18 @@ class StoredKeys:
             case None:
                 return self._from_login(provider)
 
+    def is_renewable(self, provider: str) -> bool:
+        """Whether a command provides it, so that it can be asked for another one."""
+        match self._settings.keys.get(provider):
+            case KeyReference(keyring=""):
+                return True
+            case _:
+                return False
+
+    def drop(self, provider: str) -> None:
+        """Look this key up again when it is needed next: the provider refused it."""
+        self._fetched.pop(provider, None)
+
     def known(self) -> dict[str, str]:
         """All keys that are known without asking anybody, with what to call them."""
         written = {name: key for name, key in self._settings.keys.items() if isinstance(key, str)}

@@ -103,7 +103,13 @@ def _checked(access: ModelAccess, taker: "KeyTaker", key: str) -> bool:
     except ModelError as error:
         complain(f"the key could not be checked, and was not stored: {safe(str(error))}\n--no-check stores it anyway")
         return False
-    sys.stdout.write(f"The key works: {taker.title} offers {models} models.\n" if models else "The key works.\n")
+    match models:
+        case None:
+            sys.stdout.write(f"The key was not checked: {taker.title} has no cheap way to ask.\n")
+        case 0:
+            sys.stdout.write("The key works.\n")
+        case count:
+            sys.stdout.write(f"The key works: {taker.title} offers {count} models.\n")
     return True
 
 
@@ -112,4 +118,4 @@ def _notes(access: ModelAccess, taker: "KeyTaker") -> Sequence[str]:
         return (f"Note: [keys] in the settings has a key of {taker.name}, which goes before this one.",)
     if taker.set_variable:
         return (f"Note: {taker.set_variable} is set in this shell, and goes before this key.",)
-    return (f"Use it with: assent -m {taker.example}",)
+    return (f"Use it with: assent -m {taker.example} (`assent models {taker.name}` lists them)",)

@@ -71,7 +71,7 @@ def _lines(views: "Sequence[ProviderView]", style: Style, most: int | None) -> I
     for view in (view for view in views if view.state != "usable"):
         yield f"{_head(view)}  {style.dim(f'{view.state}: {_label(view.problem)}')}"
         if most is None:
-            yield from (f"  {line}" for line in _table(view.models, style))
+            yield from (f"  {line}" for line in _table(view, style))
 
 
 def _provider_lines(view: "ProviderView", style: Style, most: int | None) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _provider_lines(view: "ProviderView", style: Style, most: int | None) -> Ite
     yield f"{_head(view)}  {style.green('usable')}{key}"
     if view.warning:
         yield style.yellow(f"  ! {_label(view.warning)}")
-    rows = _table(view.models, style)
+    rows = _table(view, style)
     yield from (f"  {line}" for line in rows[:most])
     if most is not None and len(rows) > most:
         yield style.dim(f"  … and {len(rows) - most} more: assent models {view.name}")
@@ -89,23 +89,24 @@ def _head(view: "ProviderView") -> str:
     return f"{view.name:<12} {view.title:<26}"
 
 
-def _table(models: "Sequence[ModelView]", style: Style) -> list[str]:
-    width = max((len(_label(model.name)) for model in models), default=0)
-    return [_row(model, width, style) for model in models]
+def _table(view: "ProviderView", style: Style) -> list[str]:
+    width = max((len(_label(model.name)) for model in view.models), default=0)
+    unknown = "price unknown" if view.key_from else ""  # who takes no key takes no money
+    return [_row(model, width, unknown, style) for model in view.models]
 
 
-def _row(model: "ModelView", width: int, style: Style) -> str:
+def _row(model: "ModelView", width: int, unknown: str, style: Style) -> str:
     window = f"{model.window:,}" if model.window else "?"
-    facts = f"{_label(model.name):<{width}}  {window:>9}  {_price(model)}"
+    facts = f"{_label(model.name):<{width}}  {window:>9}  {_price(model) or unknown:<25}"
     notes = [note for note, holds in (("default", model.is_default), ("no tools", model.tools is False)) if holds]
     return f"{facts}  {style.dim(', '.join(notes))}".rstrip()
 
 
 def _price(model: "ModelView") -> str:
     if model.input_price is None or model.output_price is None:
-        return f"{'':<25}"
+        return ""
     date = f" {model.price_date}" if model.price_date else ""
-    return f"{f'${model.input_price:g} / ${model.output_price:g}{date}':<25}"
+    return f"${model.input_price:g} / ${model.output_price:g}{date}"
 
 
 def _label(text: str) -> str:

@@ -58,6 +58,14 @@ def key_in_environment(provider: Provider, env: Mapping[str, str]) -> str:
 
 
 def _no_key(provider: Provider) -> str:
+    if provider.key_command:
+        return (
+            f"{provider.title} needs a token, and there is none. Let Assent ask for one whenever it needs it: write\n"
+            f'  {provider.name} = {{ command = "{provider.key_command}" }}\n'
+            f"under [keys] in settings.toml. Or set one in the shell that starts Assent: "
+            f"export {provider.key_variables[0]}=$({provider.key_command})\n"
+            "To try Assent without a key: assent tour."
+        )
     where = f" Get one at {provider.key_page}," if provider.key_page else " Get one,"
     return (
         f"{provider.title} needs a key, and there is none.{where}\n"

@@ -3,7 +3,8 @@
 A model that is not listed costs "unknown", never a guess. A wrong guess of a window costs an early compression.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from assent.config import Price
 from assent.models.model_protocol import BadRequest
@@ -29,16 +30,21 @@ def known_window(name: str, own: OwnProviders | None = None) -> int | None:
 
 
 def price_date(name: str) -> str:
-    """When the listed price was compared with the provider's own list; empty for a model without one."""
+    """When the listed price was compared with its source; empty for a model without one."""
     provider, known = _look_up(name)
-    return provider.prices_as_of if provider is not None and known is not None and known.price is not None else ""
+    return provider.price_date(known.name) if provider is not None and known is not None else ""
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d")
 
 
 class Prices:
     """The providers' lists, with the user's own prices before them."""
 
-    def __init__(self, own: Mapping[str, Price] | None = None) -> None:
+    def __init__(self, own: Mapping[str, Price] | None = None, today: Callable[[], str] = _today) -> None:
         self._own = dict(own or {})
+        self._today = today
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """Dollars for one request; None when nobody knows what the model costs."""
@@ -64,6 +70,8 @@ class Prices:
         _, known = _look_up(model)
         if known is None:
             return None
+        if known.later_price is not None and self._today() >= known.later_from:
+            return known.later_price
         return known.long_price if known.long_price is not None and prompt > known.long_input else known.price
 
 

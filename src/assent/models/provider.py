@@ -25,6 +25,12 @@ class KnownModel(Struct, frozen=True, kw_only=True):
     long_price: Price | None = None
     """For a request whose input is longer than `long_input` tokens."""
     long_input: int = 0
+    later_price: Price | None = None
+    """What it will cost from the day `later_from` on, where the provider has said so."""
+    later_from: str = ""
+    """As in 2026-12-01."""
+    price_as_of: str = ""
+    """Where it is not the provider's `prices_as_of`."""
 
 
 class FoundModel(Struct, frozen=True, kw_only=True):
@@ -77,6 +83,13 @@ class Provider(Struct, frozen=True, kw_only=True):
     prices_source: str = ""
     is_local: bool = False
     """It runs on this machine, and may be looked for there."""
+    key_command: str = ""
+    """Prints a key, where keys are short-lived and another program makes them."""
+
+    def price_date(self, model: str) -> str:
+        """When the listed price was compared with its source; empty for a model without one."""
+        known = self.known(model)
+        return "" if known is None or known.price is None else known.price_as_of or self.prices_as_of
 
     def known(self, model: str) -> KnownModel | None:
         """What is listed for this model. A dated name counts as the one it begins with: `claude-haiku-4-5-20251001`."""

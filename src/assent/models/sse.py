@@ -37,11 +37,13 @@ class SseDecoder:
 
     def feed(self, block: bytes) -> list[SseEvent]:
         block = self._unify_line_ends(block)
-        if b"\n\n" not in self._last + block:
+        if b"\n\n" not in (self._last + block if self._held else block):
             self._hold(block)
             return []
-        *whole, rest = b"".join((*self._held, block)).split(b"\n\n")
-        self._held, self._size, self._last = [], 0, b""
+        if self._held:
+            block = b"".join((*self._held, block))
+            self._held, self._size, self._last = [], 0, b""
+        *whole, rest = block.split(b"\n\n")
         self._hold(rest)
         return [event for piece in whole if (event := self._parse(piece)) is not None]
 
@@ -72,6 +74,10 @@ class SseDecoder:
             piece = piece.removeprefix(BOM)
         if piece.startswith(b"data: ") and b"\n" not in piece:  # what providers send, 20,000 times a reply
             return SseEvent(piece[6:])
+        if piece.startswith(b"event: ") and piece.count(b"\n") == 1:  # or this
+            name, _, data = piece.partition(b"\ndata: ")
+            if data:
+                return SseEvent(data, name[7:].decode("utf-8", "replace"))
         return _parse_lines(piece)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk
+from assent.models.wire_ids import own_id
 from assent.parts import JsonObject
 
 
@@ -23,8 +24,10 @@ class _Doubtful(Struct, frozen=True):
 class ChunkQueue:
     """Each method gives the chunks that may go on now."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, used_ids: set[str]) -> None:
+        """`used_ids`: of the calls before this reply."""
         self._model = model
+        self._used_ids = used_ids
         self._waiting: list[Chunk | _Doubtful] = []
 
     def put(self, chunk: Chunk) -> list[Chunk]:
@@ -39,7 +42,7 @@ class ChunkQueue:
             raise BrokenStream(f"{self._model} made a tool call without a name")
         args = parse_object(arguments) if is_whole else None
         if args is not None:
-            return self.put(CallChunk(name, args, call_id))
+            return self.put(self._call(name, args, call_id))
         self._waiting.append(_Doubtful(name, arguments, call_id))
         return []
 
@@ -55,7 +58,10 @@ class ChunkQueue:
         args = {} if not call.arguments.strip() else parse_object(call.arguments)
         if args is None:
             raise BrokenStream(f"{self._model} sent half a call of {call.name}")
-        return CallChunk(call.name, args, call.call_id)
+        return self._call(call.name, args, call.call_id)
+
+    def _call(self, name: str, args: JsonObject, call_id: str | None) -> CallChunk:
+        return CallChunk(name, args, own_id(call_id, self._used_ids))
 
 
 def parse_object(text: str) -> JsonObject | None:

@@ -202,9 +202,11 @@ class HeadlessRun:
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event to everyone concerned; returns whether it was the last one."""
         self._output.event(envelope)
-        self._summariser.event(envelope)
         if self._asker is not None:
             await self._asker.event(envelope)
+        if not envelope.seq:  # only announced, as every piece of text is: nothing to count, and never the last
+            return False
+        self._summariser.event(envelope)
         match envelope.event:
             case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
                 self._awaited = prompt_id

@@ -14,6 +14,7 @@ from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient
+from assent.models.wire_ids import earlier_ids
 
 BASE_URL = "https://api.anthropic.com"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -35,7 +36,7 @@ class AnthropicFormat:
         return encode_messages(request, self._model, self.name, self._limit(request))
 
     def reader(self, request: Request) -> AnthropicReply:
-        return AnthropicReply(self._model, past_of_reply(request), self._limit(request))
+        return AnthropicReply(self._model, past_of_reply(request), self._limit(request), earlier_ids(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model)

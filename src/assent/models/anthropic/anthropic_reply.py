@@ -86,15 +86,15 @@ class _OpenBlock:
 
 class AnthropicReply:
     """Reads one reply. `past` tells what was before it, for the signatures of its thoughts; `limit` is the longest that
-    was asked for, in tokens.
+    was asked for, in tokens; `used_ids` are those of earlier calls.
     """
 
-    def __init__(self, model: str, past: str, limit: int) -> None:
+    def __init__(self, model: str, past: str, limit: int, used_ids: set[str]) -> None:
         self._model = model
         self._past = past
         self._limit = limit
         self._open: dict[int, _OpenBlock] = {}
-        self._queue = ChunkQueue(model)
+        self._queue = ChunkQueue(model, used_ids)
         self._usage = _Usage()
         self._reason: str | None = None
         self._details = _StopDetails()
@@ -123,18 +123,18 @@ class AnthropicReply:
         return [Finished(reason, _count(self._usage), self._said(reason))]
 
     def _read(self, event: _Event) -> list[Chunk]:
-        match event:
-            case _Event(type="content_block_delta", delta=_Delta() as delta):
-                return self._continue(event.index, delta)
-            case _Event(type="content_block_start", content_block=_Block() as block):
-                return self._begin(event.index, block)
-            case _Event(type="content_block_stop"):
+        match event.type:
+            case "content_block_delta" if event.delta is not None:
+                return self._continue(event.index, event.delta)
+            case "content_block_start" if event.content_block is not None:
+                return self._begin(event.index, event.content_block)
+            case "content_block_stop":
                 return self._finish_block(event.index)
-            case _Event(type="message_start", message=_Message(usage=_Usage() as usage)):
-                self._usage = usage
-            case _Event(type="message_delta"):
+            case "message_start" if isinstance(event.message, _Message):
+                self._usage = event.message.usage or self._usage
+            case "message_delta":
                 self._note(event)
-            case _Event(type="message_stop"):
+            case "message_stop":
                 return self._stop()
             case _:  # ping, and what we do not know
                 pass

@@ -17,10 +17,13 @@ from assent.models.proxy import Proxy
 from assent.models.sse import SseDecoder
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient, Timeouts
+from assent.models.wire_ids import earlier_ids
 from assent.parts import SearchAnswer
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 VERTEX_URL = "https://aiplatform.googleapis.com"
+TOKEN_COMMAND = "gcloud auth print-access-token"
+"""Prints a token for Vertex AI."""
 KEY_VARIABLE = "GEMINI_API_KEY"
 
 
@@ -38,10 +41,10 @@ class GeminiFormat:
         return encode_request(request, self._model, self._provider)
 
     def reader(self, request: Request) -> GeminiReply:
-        return self.new_reply()
+        return self.new_reply(earlier_ids(request))
 
-    def new_reply(self) -> GeminiReply:
-        return GeminiReply(self._model, self._advice)
+    def new_reply(self, used_ids: set[str] | None = None) -> GeminiReply:
+        return GeminiReply(self._model, used_ids or set(), self._advice)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model, self._advice)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from assent.models.bold_subject import split_subject
 from assent.models.gemini.gemini_failures import ADVICE, failure_in_stream
 from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.wire_ids import own_id
 from assent.parts import FinishReason, JsonObject, Usage
 
 
@@ -73,9 +74,10 @@ MALFORMED = frozenset({
 class GeminiReply:
     """Reads one reply. `chunks` for each event, then `end` once the stream has ended."""
 
-    def __init__(self, model: str, advice: str = ADVICE) -> None:
-        """`advice` says what to do about a key that is refused."""
+    def __init__(self, model: str, used_ids: set[str], advice: str = ADVICE) -> None:
+        """`used_ids`: of the calls before this reply. `advice` says what to do about a key that is refused."""
         self._model = model
+        self._used_ids = used_ids
         self._advice = advice
         self._finish: str | None = None
         self._message = ""
@@ -154,7 +156,7 @@ class GeminiReply:
         if call.will_continue:
             raise BrokenStream(f"{self._model} sent half a call of {call.name}")
         self._has_content = True
-        return CallChunk(call.name, call.args or {}, call.id, signature)
+        return CallChunk(call.name, call.args or {}, own_id(call.id, self._used_ids), signature)
 
 
 def _finish_reason(reason: str) -> FinishReason:

@@ -14,6 +14,7 @@ from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name, well_known
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient
+from assent.models.wire_ids import earlier_ids
 
 BASE_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -32,7 +33,7 @@ class ResponsesFormat:
         return encode_responses(request, self._model, self.name)
 
     def reader(self, request: Request) -> ResponsesReply:
-        return ResponsesReply(self._model, request.max_tokens)
+        return ResponsesReply(self._model, request.max_tokens, earlier_ids(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model)

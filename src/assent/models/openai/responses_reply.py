@@ -79,12 +79,12 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 class ResponsesReply:
-    """Reads one reply. `limit` is the longest that was asked for, in tokens."""
+    """Reads one reply. `limit` is the longest that was asked for, in tokens; `used_ids` are those of earlier calls."""
 
-    def __init__(self, model: str, limit: int | None) -> None:
+    def __init__(self, model: str, limit: int | None, used_ids: set[str]) -> None:
         self._model = model
         self._limit = limit
-        self._queue = ChunkQueue(model)
+        self._queue = ChunkQueue(model, used_ids)
         self._subjects = SubjectSplitter()
         self._open_calls = 0
         self._streamed: set[str | None] = set()

@@ -7,8 +7,8 @@ one; then a new id, or a name after a whole call, begins another. Nothing is a c
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, CallChunk
-from assent.models.openai_chat.chat_ids import own_id
 from assent.models.streamed_calls import parse_object
+from assent.models.wire_ids import own_id
 from assent.parts import JsonObject
 
 

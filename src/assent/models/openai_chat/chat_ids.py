@@ -11,7 +11,6 @@ from typing import Literal
 
 _SHORT = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
-_COUNTED = re.compile(r"(?:.*[^A-Za-z0-9:])?\d{1,5}", re.DOTALL)
 _LETTERS = string.digits + string.ascii_letters
 
 
@@ -41,14 +40,3 @@ class WireIds:
             return f"call_{digest.hexdigest()[:24]}"
         number = int.from_bytes(digest.digest()[:16], "big")
         return "".join(_LETTERS[number // 62**place % 62] for place in range(9))
-
-
-def own_id(call_id: str | None, used: set[str]) -> str | None:
-    """The id of a call in a reply, if it can be told from all others of the conversation; None lets one be made up.
-
-    Some servers count from 0 in every reply, so that `call_0` comes again and again.
-    """
-    if not call_id or call_id in used or _COUNTED.fullmatch(call_id):
-        return None
-    used.add(call_id)
-    return call_id

@@ -13,7 +13,7 @@ from assent.models.provider import Access
 from assent.models.provider_registry import full_name
 from assent.models.streamed_model import StreamedModel, check_key, hidden
 from assent.models.streaming_client import HttpClient, Response
-from assent.parts import Call, ModelMessage
+from assent.models.wire_ids import earlier_ids
 
 API_VERSION = "AZURE_OPENAI_API_VERSION"
 
@@ -32,12 +32,11 @@ class ChatFormat:
         return encode_chat(request, self._model, self.name, self._quirks, self._left_out)
 
     def reader(self, request: Request) -> ChatReply:
-        calls = [part for message in request.messages if isinstance(message, ModelMessage) for part in message.parts]
         return ChatReply(
             self._model,
             self._failure_in_stream,
             frozenset(tool.name for tool in request.tools) if self._quirks.reads_written_calls else (),
-            [part.call_id for part in calls if isinstance(part, Call)],
+            earlier_ids(request),
             keeps_details=self._quirks.replays == "reasoning_details",
         )
 

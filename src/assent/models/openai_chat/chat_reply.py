@@ -107,6 +107,8 @@ class ChatReply:
         self._done = False
         self._refused = False
         self._has_content = False
+        self._plain = False
+        """Whether the text is past all tags and calls that it could begin with, so that it goes on as it comes."""
 
     def chunks(self, data: bytes) -> list[Chunk]:
         if self._done or not data:
@@ -164,24 +166,31 @@ class ChatReply:
         chunks: list[Chunk] = []
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
             chunks += self._thought(delta)
-        match delta.content:
-            case None | "":
-                pass
-            case str(text):
-                self._text(text, chunks)
-            case items:
-                for item in items:
-                    self._item(item, chunks)
+        if isinstance(delta.content, str):
+            self._text(delta.content, chunks)
+        elif delta.content:
+            for item in delta.content:
+                self._item(item, chunks)
         if delta.refusal:
             self._refused = True
             self._text(delta.refusal, chunks)
+        if delta.tool_calls or delta.function_call:
+            self._note_calls(delta)
+        return chunks
+
+    def _note_calls(self, delta: _Delta) -> None:
         for fragment in delta.tool_calls or ():
             self._calls.add(fragment)
         if delta.function_call is not None:
             self._calls.add(CallFragment(0, None, delta.function_call))
-        return chunks
 
     def _text(self, text: str, chunks: list[Chunk]) -> None:
+        if not text:
+            return
+        if self._plain:
+            chunks.append(TextChunk(text))
+            return
+        self._plain = self._tags.in_text and self._written.is_text and self._has_content
         for chunk in self._tags.feed(text):
             self._pass(chunk, chunks)
 

@@ -21,6 +21,11 @@ class ThinkTags:
         self._thought = False
         """Whether there was a thought: the blank lines after it are no text."""
 
+    @property
+    def in_text(self) -> bool:
+        """Whether everything from here on is text."""
+        return self._in_text
+
     def feed(self, text: str) -> list[TextChunk | ThoughtChunk]:
         if self._in_text:
             return [TextChunk(text)]

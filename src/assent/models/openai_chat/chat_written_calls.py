@@ -37,6 +37,11 @@ class WrittenCalls:
         self._is_text = not offered
         self._is_block = False
 
+    @property
+    def is_text(self) -> bool:
+        """Whether everything from here on is text."""
+        return self._is_text
+
     def feed(self, text: str) -> str:
         """The text that need not be held back."""
         if self._is_text:
