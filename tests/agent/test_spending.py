@@ -38,7 +38,7 @@ def test_a_limit_that_is_reached_is_named_with_the_way_on(limits: SpendingLimits
 
 def test_a_limit_in_dollars_does_not_let_an_unknown_price_pass() -> None:
     told = reached_limit(SpendingLimits(dollars_per_session=10), Spending(requests=1, unpriced=1), Spending())
-    assert "nobody knows what this model costs" in told
+    assert "the price of this model is unknown" in told
 
 
 def dollar(model: str, usage: Usage) -> float:

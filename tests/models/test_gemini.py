@@ -171,7 +171,7 @@ async def test_the_models_are_listed_with_their_limits() -> None:
         ),
         (event('{"finishReason":"UNEXPECTED_TOOL_CALL"}'), "malformed tool call"),
         ({"error": {"kind": "transient", "message": "overloaded"}}, "broke off.*overloaded"),
-        ({"cut": True}, "ended before it was finished"),
+        ({"cut": True}, "ended before it was complete"),
         ({"abort": True}, "in the middle of its reply"),
     ],
 )
@@ -199,7 +199,7 @@ async def test_half_an_event_after_the_finish_reason_breaks_the_reply() -> None:
 
 async def test_a_page_in_place_of_a_stream_is_broken_and_says_so() -> None:
     reply = {"chunks": [{"raw": "<html>sign in to the hotel</html>"}], "headers": {"Content-Type": "text/html"}}
-    with pytest.raises(BrokenStream, match="answered with text/html"):
+    with pytest.raises(BrokenStream, match="sent text/html"):
         await answer(reply)
 
 
@@ -210,7 +210,7 @@ async def test_a_reply_withheld_before_any_text_is_a_bad_request() -> None:
 
 async def test_a_blocked_prompt_is_a_bad_request() -> None:
     blocked = {"raw": 'data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}\r\n\r\n'}
-    with pytest.raises(BadRequest, match=r"refuses this prompt \(PROHIBITED_CONTENT\)"):
+    with pytest.raises(BadRequest, match=r"rejected this prompt \(PROHIBITED_CONTENT\)"):
         await answer({"chunks": [blocked, {"cut": True}]})
 
 

@@ -303,9 +303,9 @@ async def test_http_through_a_proxy_names_the_whole_address() -> None:
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (407, BadRequest, "wants a login"),
-        (403, BadRequest, "refuses to connect us"),
-        (502, Transient, "refuses to connect us"),
+        (407, BadRequest, "requires a login"),
+        (403, BadRequest, "refused the connection"),
+        (502, Transient, "refused the connection"),
     ],
 )
 async def test_a_proxy_that_refuses_is_named(status: int, kind: type[Exception], words: str) -> None:

@@ -251,9 +251,9 @@ async def test_a_call_that_the_limit_may_have_cut_is_dropped(arguments: str) -> 
 async def test_a_cut_call_in_a_completed_reply_is_broken_unless_the_limit_was_reached() -> None:
     """llama.cpp calls a reply completed that its limit has cut."""
     reply = stream(call('{"path": "no'), completed(usage={"input_tokens": 5, "output_tokens": 24}))
-    with pytest.raises(BrokenStream, match="half a call of read_file"):
+    with pytest.raises(BrokenStream, match="an incomplete call of read_file"):
         await answer(reply)
-    with pytest.raises(BrokenStream, match="half a call of read_file"):
+    with pytest.raises(BrokenStream, match="an incomplete call of read_file"):
         await answer(reply, limit=25)
     assert await answer(reply, limit=24) == [Finished("max_tokens", Usage(5, 24))]
 

@@ -1,4 +1,4 @@
-"""Which providers take a key, and whether one is accepted: one cheap request, with the key in no message."""
+"""Which providers take a key, and whether they accept it: one cheap request. No message contains the key."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ class KeyTaker(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     page: str
-    """Where people get a key."""
+    """The page where people get a key."""
     set_variable: str
-    """The environment variable that holds a key already; empty if none does."""
+    """The environment variable that already holds a key; empty if none does."""
     example: str
     """A model to try."""
 
@@ -58,7 +58,7 @@ def _taker(access: ModelAccess, provider: Provider) -> KeyTaker:
 
 
 async def check_key(access: ModelAccess, name: str, key: str) -> int:
-    """How many models it gives access to, as far as the provider says. Raises ModelError."""
+    """How many models the key gives access to, as the provider reports it. Raises ModelError."""
     provider = access.find_provider(name)
     env = {variable: value for variable, value in access.env.items() if variable not in provider.key_variables}
     reached = access_to(provider, env, lambda _: key)

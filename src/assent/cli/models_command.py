@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from assent.app.model_catalog import ModelView, ProviderView
 
 EPILOG = """\
-  assent models                  what can be used, and what is missing for the others
+  assent models                  what you can use, and what is missing for the rest
   assent models openrouter       all models of one provider
   assent -m ollama:qwen3 -p "…"  use one; ASSENT_MODEL and `model` in the settings name a default
 
-A window is in tokens; prices are dollars for a million tokens of input and output, as of the date behind them."""
+Context windows are in tokens. Prices are in dollars per million tokens of input and output, as of the date shown."""
 MOST_SHOWN = 15
-"""Models of one provider, unless it was asked for."""
+"""Models to list per provider, unless one provider is named."""
 
 
 def main(argv: list[str]) -> int:
-    parser = Parser("assent models", "Lists the providers and their models, asking those that can be asked.", EPILOG)
+    parser = Parser("assent models", "Lists the providers and their models. Asks all that have a key.", EPILOG)
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     args = parser.parse_args(argv)
     try:
         access = ModelAccess(os.environ, load_settings(os.environ))

@@ -1,7 +1,7 @@
-"""What an error reply means, where providers agree: its words, how long to wait, and which of our errors it is.
+"""What an error reply means, where providers agree: its message, how long to wait, and which ModelError it is.
 
-Providers wrap an error in one of a few shapes, and gateways change them on the way, so the signs are looked for in
-all of them. What only one provider says is in its own package. Pure.
+Providers wrap an error in one of a few shapes, and gateways change them on the way, so all of them are searched for the
+signs. What only one provider says is in its own package. Pure.
 """
 
 import re
@@ -69,14 +69,14 @@ _MARKUP = re.compile(r"<[^>]{0,2000}>")
 
 
 class ErrorReply(Struct, frozen=True, kw_only=True):
-    """An error as far as its shape is known."""
+    """An error, as far as its shape is known."""
 
     status: int
     message: str = ""
     kind: str = ""
     code: str = ""
     body: str = ""
-    """All of it, for signs that stand in details."""
+    """The complete body, for signs that appear only in details."""
     wait: float | None = None
 
     @property
@@ -85,7 +85,7 @@ class ErrorReply(Struct, frozen=True, kw_only=True):
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorReply:
-    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, a list around one, plain text and HTML."""
+    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, a list of one, plain text and HTML."""
     text = body.decode("utf-8", "replace")
     fields = _fields(body)
     details = _as_object(fields.get("error", fields))
@@ -102,17 +102,17 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorRep
 
 
 def classify(error: ErrorReply, model: str, advice: str) -> ModelError:
-    """`advice` says where the person gets a working key."""
+    """`advice` tells the person where to get a working key."""
     return _by_signs(error, model, advice) or _by_status(error, advice)
 
 
 def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
-    """What the words tell, whatever the status: gateways often change it."""
+    """What the message says, whatever the status is: gateways often change it."""
     said, signs = error.said, f"{error.kind} {error.code} {error.body}"
     if _TOO_LONG.search(signs) and not _TOO_MANY.search(error.message):
         return ContextTooLong(f"the conversation is too long for {model}: {said}")
     if _STALE.search(signs):
-        return StaleSignature(f"{model} does not accept a signature of this conversation: {said}")
+        return StaleSignature(f"{model} rejects a signature in this conversation: {said}")
     if _NO_CREDIT.search(signs):
         return QuotaExhausted(f"no credit is left for {model}: {said}")
     if _BAD_KEY.search(signs):
@@ -120,7 +120,7 @@ def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
     if error.status in (400, 404) and _NO_MODEL.search(signs):
         return UnknownModel(f"model {model} not found: {said}")
     if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):
-        return MediaRefused(f"{model} does not accept an image or file of this conversation: {said}")
+        return MediaRefused(f"{model} does not accept an image or file in this conversation: {said}")
     return Transient(f"the provider is not available: {said}", error.wait) if _OVERLOADED.search(signs) else None
 
 
@@ -136,19 +136,19 @@ def _by_status(error: ErrorReply, advice: str) -> ModelError:
         case status if status in (408, 409, 498, 499) or status >= 500:
             return Transient(f"the provider is not available ({status}): {said}", error.wait)
         case status if 300 <= status < 400:
-            return BadRequest(f"the provider redirects us (status {status}): check its base URL")
+            return BadRequest(f"the provider redirects the request (status {status}): check its base URL")
         case status:
-            return BadRequest(f"the provider refuses the request ({status}): {said}")
+            return BadRequest(f"the provider rejected the request ({status}): {said}")
 
 
 def _bad_key(said: str, advice: str) -> AuthFailed:
-    return AuthFailed(f"the provider refuses the key: {said}\n{advice}")
+    return AuthFailed(f"the provider rejected the key: {said}\n{advice}")
 
 
 def in_stream(error: ModelError, model: str) -> ModelError:
-    """The same error inside a reply that had begun. What may be tried again is a broken stream: part of it is out."""
+    """The same error inside a reply. If it is worth a retry, it is a broken stream: part of the reply is out."""
     if type(error) is Transient:
-        return BrokenStream(f"the reply of {model} broke off: {error}", error.retry_after)
+        return BrokenStream(f"the reply from {model} broke off: {error}", error.retry_after)
     return error
 
 
@@ -165,7 +165,7 @@ def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | Non
 
 
 def plain_words(text: str) -> str:
-    """A page or a text as one line without markup."""
+    """A page or a text, as one line without markup."""
     return " ".join(_MARKUP.sub(" ", text).split())[:MESSAGE_LIMIT]
 
 

@@ -27,6 +27,6 @@ async def fetch_list(http: HttpClient, path: str, headers: Headers, kind: type[T
                 raise refused(response.status, response.headers, hidden(key, body))
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise BrokenStream(f"{http.host} sent a list of models that cannot be read: {error}") from error
+        raise BrokenStream(f"{http.host} sent an unreadable list of models: {error}") from error
     finally:
         await http.close()

@@ -1,4 +1,4 @@
-"""The Anthropic adapter: how its requests are addressed, and which models it has."""
+"""The Anthropic adapter: where its requests go, and which models it has."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,9 +18,9 @@ from assent.models.streaming_client import HttpClient
 BASE_URL = "https://api.anthropic.com"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 VERSION = "2023-06-01"
-"""Of the API. Newer ones change nothing for us, and not every gateway knows them."""
+"""The version of the API. Newer ones bring nothing that Assent needs, and not every gateway knows them."""
 LONGEST_REPLY = 32_000
-"""In tokens, for models that are not listed: what all have had since 2025."""
+"""In tokens, for models that are not listed: all models since 2025 can write this much."""
 
 
 class AnthropicFormat:
@@ -75,7 +75,7 @@ async def list_models(access: Access) -> Sequence[FoundModel]:
 
 
 def _base_url(access: Access) -> str:
-    """People write it with and without the version."""
+    """People write it both with and without the version."""
     return access.base_url.rstrip("/").removesuffix("/v1")
 
 

@@ -1,4 +1,4 @@
-"""The Gemini adapter: how its requests are addressed, which models it has, and its search of the web."""
+"""The Gemini adapter: where its requests go, which models it has, and its web search."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
@@ -28,7 +28,7 @@ class GeminiFormat:
     def __init__(
         self, model: str, folder: str = "/v1beta/models", provider: str = "gemini", advice: str = ADVICE
     ) -> None:
-        """`folder` is where the models are; `advice` says what to do about a key that is refused."""
+        """`folder` is the path of the models; `advice` says what to do about a rejected key."""
         self._model = model
         self._provider = provider
         self._advice = advice
@@ -55,7 +55,7 @@ class SearchingModel(StreamedModel):
         self._format = wire
 
     async def search(self, query: str) -> SearchAnswer:
-        """Google's search, with an answer that this model writes from what was found."""
+        """Google's search, with an answer that this model writes from the results."""
         from assent.models.gemini.gemini_search import SearchReader, encode_search
 
         reply, events, found = self._format.new_reply(), SseDecoder(), SearchReader()
@@ -68,7 +68,7 @@ class SearchingModel(StreamedModel):
 
 
 class GeminiModel(SearchingModel):
-    """One that is reached with a key, at Google AI."""
+    """A Gemini model at Google AI, with a key."""
 
     def __init__(
         self,

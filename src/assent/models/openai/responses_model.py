@@ -1,4 +1,4 @@
-"""The adapter of OpenAI's Responses API: how its requests are addressed, and which models it has."""
+"""The adapter for OpenAI's Responses API: where its requests go, and which models it has."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from assent.models.streaming_client import HttpClient
 BASE_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 _NO_AGENT = re.compile(r"audio|realtime|image|tts|transcribe|search|instruct|live|translate")
-"""In the names of models that answer in another way, or cannot call tools."""
+"""Parts of names of models that use another API, or cannot call tools."""
 
 
 class ResponsesFormat:
@@ -54,7 +54,7 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
-    """Those that an agent can use. Another address may have models of any name."""
+    """The models that an agent can use. Another server may have models of any name."""
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:

@@ -1,4 +1,4 @@
-"""Questions to a server about itself: one GET or POST, one JSON document. It knows no server by name."""
+"""Asks a server about itself: one GET or POST, one JSON document. It knows no server by name."""
 
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -20,7 +20,7 @@ PATIENCE = Timeouts(connect=10.0, read=30.0)
 
 
 class ServerCatalog:
-    """`api`: where chat completions are, as in `/v1`. `root`: where the server's own API is."""
+    """`api`: the path of chat completions, such as `/v1`. `root`: the path of the server's own API."""
 
     def __init__(self, access: Access, key_headers: Headers, advice: str) -> None:
         parts = urlsplit(access.base_url)
@@ -32,7 +32,7 @@ class ServerCatalog:
         self._key, self._advice = access.key, advice
 
     async def get(self, path: str, kind: type[T]) -> T:
-        """Raises ModelError; BrokenStream for an answer of another shape."""
+        """Raises ModelError; BrokenStream if the response has another shape."""
         return await self._read(await self._http.get(path, self._headers), kind)
 
     async def post(self, path: str, body: Any, kind: type[T]) -> T:
@@ -40,7 +40,7 @@ class ServerCatalog:
         return await self._read(await self._http.post(path, headers, msgspec.json.encode(body)), kind)
 
     async def get_if_there(self, path: str, kind: type[T]) -> T | None:
-        """None from a server that has no such path, or has something else there."""
+        """None if the server has no such path, or something else there."""
         try:
             return await self.get(path, kind)
         except (BadRequest, BrokenStream):
@@ -54,7 +54,7 @@ class ServerCatalog:
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise BrokenStream(f"{self._http.host} answered with something else than a list of models") from error
+            raise BrokenStream(f"{self._http.host} did not send a list of models") from error
 
     def _failure(self, response: Response, body: bytes) -> ModelError:
         return chat_failure(response.status, response.headers, body, self._http.host, self._advice)
