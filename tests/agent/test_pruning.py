@@ -1,4 +1,4 @@
-"""Old output is removed from a long conversation first, and a conversation the provider rejects is shortened. Rows F6, K4."""
+"""Old output is removed from a long conversation first; one that the provider rejects is shortened. Rows F6, K4."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which model a session gets: environment, settings, the first key, a server on this machine, or advice on how to get one."""
+"""Which model a session gets: environment, settings, the first key, a server on this machine, or advice."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
