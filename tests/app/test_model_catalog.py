@@ -12,11 +12,13 @@ from assent.models.model_protocol import UnknownModel
 from support.fake_catalog import FakeCatalog
 from support.program import NO_SERVERS
 
-PATIENCE = 30.0
+WAIT_LIMIT = 30.0
 CLAUDE = {"/v1/models?limit=1000": {"data": [{"id": "claude-opus-5-5"}, {"id": "claude-next"}]}}
 
 
-def catalog(tmp_path: Path, settings: Settings | None = None, within: float = PATIENCE, /, **env: str) -> ModelCatalog:
+def catalog(
+    tmp_path: Path, settings: Settings | None = None, within: float = WAIT_LIMIT, /, **env: str
+) -> ModelCatalog:
     access = ModelAccess(NO_SERVERS | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
     return ModelCatalog(access, within)
 
@@ -83,8 +85,8 @@ async def test_only_models_that_can_be_used_are_offered_and_the_configured_one_f
     async with FakeCatalog(CLAUDE) as fake:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": fake.url}
         models = catalog(tmp_path, Settings(model="scripted:x"), **env)
-        names = [model.name for model in await models.choices(PATIENCE)]
-        again = [model.name for model in await models.choices(PATIENCE)]
+        names = [model.name for model in await models.choices(WAIT_LIMIT)]
+        again = [model.name for model in await models.choices(WAIT_LIMIT)]
         await models.close()
     assert names == again == ["scripted:x", "claude-opus-5-5", "claude-next"]
     assert len(fake.asked) == 1
@@ -101,7 +103,7 @@ async def test_while_a_provider_is_slow_the_known_models_are_offered(tmp_path: P
 async def test_a_provider_of_ones_own_is_listed(tmp_path: Path) -> None:
     async with FakeCatalog({"/v1/models": {"data": [{"id": "m"}]}}) as fake:
         models = catalog(tmp_path, Settings(providers={"office": OwnProvider(base_url=f"{fake.url}/v1")}))
-        names = [model.name for model in await models.choices(PATIENCE)]
+        names = [model.name for model in await models.choices(WAIT_LIMIT)]
         await models.close()
     assert names == ["office:m"]
 

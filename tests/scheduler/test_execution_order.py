@@ -216,7 +216,7 @@ class Notes:
         return ToolResult("done")
 
 
-def server_desk() -> SchedulerHarness:
+def server_context() -> SchedulerHarness:
     world = World()
     owner = Notes(world)
     definitions = [definition for name in ("get", "put") if (definition := owner.current(name))]
@@ -225,7 +225,7 @@ def server_desk() -> SchedulerHarness:
 
 @pytest.mark.spec("B6")
 async def test_tools_of_a_server_run_one_by_one_and_in_order():
-    harness = server_desk()
+    harness = server_context()
     harness.world.door("d").set()
     await harness.run(*(harness.call(f"mcp_notes_{tool}", n=n) for n in range(3) for tool in ("put", "get")))
     assert harness.world.effects == ["put 0", "get 0", "put 1", "get 1", "put 2", "get 2"]
@@ -234,7 +234,7 @@ async def test_tools_of_a_server_run_one_by_one_and_in_order():
 
 @pytest.mark.spec("B6")
 async def test_tools_of_which_the_server_says_that_they_only_read_run_at_the_same_time():
-    harness = server_desk()
+    harness = server_context()
     batch = harness.schedule(*(harness.call("mcp_notes_get", n=n) for n in range(5)))
     await harness.settle()
     assert harness.world.running == 5

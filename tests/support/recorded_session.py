@@ -158,7 +158,7 @@ def _scopes(details: Details) -> tuple[Grant, ...]:
     )
 
 
-class FilmClient:
+class RecordedClient:
     me = "ann@pid1"
 
     def __init__(self, recording: RecordedSession) -> None:
@@ -188,14 +188,14 @@ class FilmClient:
         self._closed.set()
 
 
-class FilmHost:
+class RecordedHost:
     folder = FOLDER
     problems: Sequence[str] = ()
 
     def __init__(self, recording: RecordedSession) -> None:
-        self.client = FilmClient(recording)
+        self.client = RecordedClient(recording)
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> FilmClient:
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> RecordedClient:
         return self.client
 
     async def sessions(self) -> Sequence[SessionInfo]:

@@ -28,7 +28,7 @@ class Touched:
         self._seen = {folder}
         self.folders: list[str] = []
 
-    def saw(self, folders: Iterable[str]) -> bool:
+    def observe(self, folders: Iterable[str]) -> bool:
         """Note where a finished call worked; true if there is a new folder with context files."""
         before = len(self.folders)
         for place in folders:

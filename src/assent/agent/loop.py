@@ -118,7 +118,7 @@ class AgentLoop:
             results = await self._schedule(reply.calls)
             if _all_cancelled(results) or self.closing:
                 return Ending("cancelled")
-            if guard.saw(results):
+            if guard.observe(results):
                 return Ending("loop_detected")
         return Ending("max_turns")
 

@@ -240,7 +240,7 @@ class ModelCaller:
                 into.add(chunk)
                 if show is not None:
                     show(chunk, continues)
-                if (end := guard.saw(chunk)) is not None:
+                if (end := guard.observe(chunk)) is not None:
                     into.stop(end)
                     return
 

@@ -12,7 +12,7 @@ from assent.parts import JsonObject, Message, Result, UserMessage
 
 KEPT_SHARE = 0.4
 """The share of the conversation, by size, whose output stays: the newest part."""
-SMALLEST = 250
+MIN_TOKENS = 250
 """Tokens. Shorter output is not worth the notice that replaces it."""
 
 
@@ -46,12 +46,12 @@ def pruned(result: Result) -> Result:
     notice = f"[Old output removed, about {_size(result):,} tokens. Run the call again if you need it.]"
     response: JsonObject = {"output": notice}
     if "error" in result.response:
-        response["error"] = str(result.response["error"])[: SMALLEST * 4]
+        response["error"] = str(result.response["error"])[: MIN_TOKENS * 4]
     return Result(result.call_id, result.name, response)
 
 
 def _is_worth_it(result: Result, may_prune: Callable[[str], bool]) -> bool:
-    smallest = 2 * SMALLEST if "error" in result.response else SMALLEST
+    smallest = 2 * MIN_TOKENS if "error" in result.response else MIN_TOKENS
     return _size(result) > smallest and may_prune(result.name)
 
 

@@ -10,7 +10,7 @@ from assent.app.opening import SessionSetup, open_session
 from assent.config import BadSettings, Settings
 from assent.session.engine import (
     CANNOT_OPEN,
-    LINGER,
+    LINGER_SECONDS,
     MAX_RESTING,
     Activity,
     GiveWay,
@@ -21,7 +21,7 @@ from assent.session.engine import (
 )
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 
-__all__ = ("CANNOT_OPEN", "LINGER", "MAX_RESTING", "Activity", "EngineSetup", "SessionEngine", "make_engine")
+__all__ = ("CANNOT_OPEN", "LINGER_SECONDS", "MAX_RESTING", "Activity", "EngineSetup", "SessionEngine", "make_engine")
 
 
 class EngineSetup(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class EngineSetup(Struct, frozen=True, kw_only=True):
     models: ModelAccess
     client: str
     """Who opens the sessions; those opened under this name are ours after a restart."""
-    linger: float = LINGER
+    linger: float = LINGER_SECONDS
     max_resting: int = MAX_RESTING
 
 

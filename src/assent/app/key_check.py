@@ -11,7 +11,7 @@ from assent.models.model_protocol import BadRequest, Transient
 from assent.models.provider import Provider
 from assent.models.provider_registry import full_name
 
-CHECK_WITHIN = 20.0
+CHECK_TIMEOUT = 20.0
 """Seconds."""
 
 
@@ -65,7 +65,7 @@ async def check_key(access: ModelAccess, name: str, key: str) -> int:
     if provider.list_models is None:
         return 0
     try:
-        async with asyncio.timeout(CHECK_WITHIN):
+        async with asyncio.timeout(CHECK_TIMEOUT):
             return len(await provider.list_models(reached))
     except TimeoutError as error:
-        raise Transient(f"{provider.title} did not answer within {CHECK_WITHIN:.0f} seconds") from error
+        raise Transient(f"{provider.title} did not answer within {CHECK_TIMEOUT:.0f} seconds") from error

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ("AuthFailed", "DeferredModel", "Model", "ModelAccess", "ModelError", "NoModel", "full_name")
 
-FIRST = ("gemini", "anthropic", "openai")
+PREFERRED_PROVIDERS = ("gemini", "anthropic", "openai")
 """If several providers have a key, these take precedence, in this order."""
-INSPECT_WITHIN = 10.0
+INSPECT_TIMEOUT = 10.0
 """Seconds. Inspection happens in the background."""
 
 
@@ -84,7 +84,7 @@ class ModelAccess:
     def providers(self) -> Sequence[str]:
         """All names, in order of precedence: a person's own providers, then the well-known ones."""
         own = self.settings.providers
-        return tuple(dict.fromkeys((*own, *FIRST, *provider_names(own))))
+        return tuple(dict.fromkeys((*own, *PREFERRED_PROVIDERS, *provider_names(own))))
 
     def find_provider(self, name: str) -> Provider:
         """Raises ModelError."""
@@ -144,7 +144,7 @@ class ModelAccess:
         """What a person should know about this model; empty if there is nothing. Asks its provider if necessary."""
         try:
             provider = self.find_provider(split_name(name, self.settings.providers)[0])
-            async with asyncio.timeout(INSPECT_WITHIN):
+            async with asyncio.timeout(INSPECT_TIMEOUT):
                 warning = await self._look(provider)
         except (ModelError, TimeoutError):
             return ""  # whatever is wrong, the first request reports it better

@@ -20,9 +20,9 @@ from assent.models.provider_registry import full_name
 if TYPE_CHECKING:
     from assent.models.openai_chat.local_servers import LocalServer
 
-LIST_WITHIN = 4.0
+LIST_TIMEOUT = 4.0
 """Seconds for a provider to list its models."""
-FRESH_FOR = 60.0
+CACHE_SECONDS = 60.0
 """Seconds for which an answer is reused."""
 
 State = Literal["usable", "no key", "key refused", "not reachable", "not set up", "needs a file"]
@@ -58,7 +58,7 @@ class ProviderView(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelCatalog:
-    def __init__(self, access: ModelAccess, within: float = LIST_WITHIN) -> None:
+    def __init__(self, access: ModelAccess, within: float = LIST_TIMEOUT) -> None:
         self._access = access
         self._within = within
         self._prices = Prices(access.settings.prices)
@@ -85,7 +85,7 @@ class ModelCatalog:
         now = time.monotonic()
         if self._survey is None or (self._survey.done() and now > self._until):
             self._survey = asyncio.create_task(self.survey(), name="model survey")
-            self._until = now + FRESH_FOR
+            self._until = now + CACHE_SECONDS
         await asyncio.wait([self._survey], timeout=patience)
         if not self._survey.done():
             return self.known()

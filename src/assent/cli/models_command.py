@@ -24,7 +24,7 @@ EPILOG = """\
   assent -m ollama:qwen3 -p "…"  use one; ASSENT_MODEL and `model` in the settings name a default
 
 Context windows are in tokens. Prices are in dollars per million tokens of input and output, as of the date shown."""
-MOST_SHOWN = 15
+MAX_LISTED_MODELS = 15
 """Models to list per provider, unless one provider is named."""
 
 
@@ -51,7 +51,7 @@ async def _list(access: ModelAccess, only: str | None, *, as_json: bool) -> int:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode({"providers": views})).decode() + "\n")
     else:
         style = Style.for_stream(sys.stdout)
-        lines = _lines(views, style, MOST_SHOWN if only is None else None)
+        lines = _lines(views, style, MAX_LISTED_MODELS if only is None else None)
         sys.stdout.writelines(f"{line}\n" for line in (*lines, *await _in_use(access)))
     usable = any(view.state == "usable" for view in views)
     return exit_codes.OK if only is None or usable else exit_codes.ERROR

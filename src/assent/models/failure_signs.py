@@ -97,7 +97,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorRep
         kind=str(details.get("type") or details.get("status") or ""),
         code=code,
         body=text[: 16 * MESSAGE_LIMIT],
-        wait=wait_asked_for(headers, message),
+        wait=requested_delay(headers, message),
     )
 
 
@@ -152,7 +152,7 @@ def in_stream(error: ModelError, model: str) -> ModelError:
     return error
 
 
-def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | None:
+def requested_delay(headers: Mapping[str, str], message: str = "") -> float | None:
     """Seconds."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream
 
-LIMIT = 64 << 20
+MAX_EVENT_SIZE = 64 << 20
 """No provider sends an event of this size; a peer that does must not fill our memory."""
 
 BOM = b"\xef\xbb\xbf"
@@ -22,7 +22,7 @@ class SseEvent(Struct, frozen=True, gc=False):
 class SseDecoder:
     """Feed blocks, get complete events. The cost is linear: a long event is joined once, not once per block."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_EVENT_SIZE) -> None:
         self._limit = limit
         self._held: list[bytes] = []
         self._size = 0

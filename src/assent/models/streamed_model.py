@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assent.http.head import Headers
 from assent.models.foreign_messages import without_signatures
 from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
-from assent.models.sse import LIMIT, SseDecoder
+from assent.models.sse import MAX_EVENT_SIZE, SseDecoder
 from assent.models.streaming_client import HttpClient, Response
 
 EVENT_STREAM = "text/event-stream"
@@ -110,8 +110,8 @@ class StreamedModel:
         data = bytearray()
         while (block := await response.read()) is not None:
             data += block
-            if len(data) > LIMIT:
-                raise BrokenStream(f"{self.http.host} sent more than {LIMIT} bytes")
+            if len(data) > MAX_EVENT_SIZE:
+                raise BrokenStream(f"{self.http.host} sent more than {MAX_EVENT_SIZE} bytes")
         return hidden(self._key, bytes(data))
 
     async def _not_a_stream(self, response: Response, kind: str) -> ModelError:

@@ -15,7 +15,7 @@ from typing import Self
 
 from assent.process import process_table
 from assent.process.ancestry import MARKER, TITLE
-from assent.process.reaper import GRACE, NAME
+from assent.process.reaper import KILL_DELAY, NAME
 
 END_TIMEOUT = 5.0
 _LOOK_AGAIN = 0.02
@@ -34,7 +34,7 @@ async def _end(mark: str, holder: "_MarkHolder", patience: float) -> tuple[int, 
         passed = loop.time() - begun
         if passed > patience:
             break
-        if not holder.is_there() or passed > GRACE + 1:
+        if not holder.is_there() or passed > KILL_DELAY + 1:
             _send(living, signal.SIGKILL)
         await asyncio.sleep(_LOOK_AGAIN)
     return tuple(living)

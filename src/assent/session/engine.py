@@ -22,14 +22,14 @@ from assent.session.state import SessionState
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.offers import PromptServers
 
-LINGER = 20.0
+LINGER_SECONDS = 20.0
 """Seconds for which a resting session stays open: it is likely to be used again."""
 MAX_RESTING = 128
 """How many resting sessions stay open; those that have rested longest are parked first."""
-CALM = 1.0
+CALM_SECONDS = 1.0
 """Seconds since a session was last woken. Until then, four times as many may stay open: answers come first."""
 SWEEP_INTERVAL = 1.0
-PARK_AT_ONCE = 4
+PARK_BATCH_SIZE = 4
 PARK_PAUSE = 0.02
 """Parking is not urgent, and anyone waiting for an answer comes first."""
 
@@ -119,7 +119,7 @@ class LocalEngine:
         opener: Opener,
         client: str,
         *,
-        linger: float = LINGER,
+        linger: float = LINGER_SECONDS,
         max_resting: int = MAX_RESTING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -260,7 +260,7 @@ class LocalEngine:
         while True:
             await asyncio.sleep(SWEEP_INTERVAL)
             with suppress(LogError):  # reported to the next caller
-                for some in _by(PARK_AT_ONCE, self._parkable()):
+                for some in _by(PARK_BATCH_SIZE, self._parkable()):
                     await asyncio.gather(*map(self._park_resting, some))
                     await asyncio.sleep(PARK_PAUSE)
                 for session in await self._log.expired(time.time()):
@@ -283,7 +283,7 @@ class LocalEngine:
         ]
 
     def _woken_lately(self) -> bool:
-        return self._clock() - self._woken_at < CALM
+        return self._clock() - self._woken_at < CALM_SECONDS
 
     async def _park_resting(self, session: str) -> None:
         async with self._gate(session):

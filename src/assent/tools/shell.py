@@ -140,7 +140,7 @@ class ShellInvocation(Invocation):
         from assent.process.pty import Size
         from assent.process.run_program import run
 
-        def heard(text: str) -> None:
+        def on_output(text: str) -> None:
             throttle.add(text)
             whole.add(text)
 
@@ -150,7 +150,7 @@ class ShellInvocation(Invocation):
             cwd=self._directory(),
             env=command_environment(self._tool.environment),
             on_start=live.process,
-            on_output=heard,
+            on_output=on_output,
             on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,

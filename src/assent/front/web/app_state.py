@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from assent.app.engine_setup import LINGER, MAX_RESTING, EngineSetup, make_engine
+from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, make_engine
 from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
@@ -41,7 +41,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     limits: RequestLimits = RequestLimits()
-    linger: float = LINGER
+    linger: float = LINGER_SECONDS
     max_resting: int = MAX_RESTING
 
     def engine(self, models: ModelAccess) -> EngineSetup:
@@ -77,12 +77,12 @@ class AppState:
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)
         self._listeners: tuple[Callable[[Envelope], None], ...] = (
-            self.feeds.heard,
-            self.overview.heard,
-            self.gateway.heard,
-            self.outputs.heard,
-            self.replies.heard,
-            self.prompts.heard,
+            self.feeds.on_event,
+            self.overview.on_event,
+            self.gateway.on_event,
+            self.outputs.on_event,
+            self.replies.on_event,
+            self.prompts.on_event,
         )
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()

@@ -22,14 +22,14 @@ from assent.front.web.openapi import describe
 from assent.front.web.page_files import PageFiles
 from assent.front.web.params import IdempotencyKey, TheAppState
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
-from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
+from assent.front.web.security import API, PRINCIPAL, STREAM, AccessControl, Place, Receive, Scope, Send, is_page
 
 AnyRequest = Request[Any, Any, Any]
 NO_BODY = "data: 'data'"
 """The framework's message for a missing body."""
 
 
-def build(app_state: AppState, place: Place) -> Door:
+def build(app_state: AppState, place: Place) -> AccessControl:
     api = _api(app_state)
     page = PageFiles()
     description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely needed
@@ -44,7 +44,7 @@ def build(app_state: AppState, place: Place) -> Door:
         else:
             await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
 
-    return Door(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
+    return AccessControl(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
 
 
 def _api(app_state: AppState) -> Litestar:

@@ -63,7 +63,7 @@ def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
     return Place(frozenset(hosts), frozenset(f"{scheme}://{host}" for host in hosts), scheme == "https")
 
 
-class Door:
+class AccessControl:
     def __init__(
         self, app: App, place: Place, tokens: TokenStore, limits: RequestLimits, answered: dict[int, int]
     ) -> None:

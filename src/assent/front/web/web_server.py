@@ -33,7 +33,7 @@ from assent.front.web.security import Place, place_of
 from assent.front.web.server_lock import alone
 from assent.http.loopback import is_loopback
 
-GRACE = 5
+SHUTDOWN_TIMEOUT = 5
 """Seconds for requests in progress when the server stops; streams are ended first."""
 
 
@@ -231,7 +231,7 @@ def _config(door: object, where: Where) -> uvicorn.Config:
         date_header=False,
         lifespan="on",
         ws="none",
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
         timeout_keep_alive=30,
         proxy_headers=where.behind_proxy is not None,
         forwarded_allow_ips="127.0.0.1,::1" if where.behind_proxy is not None else "",

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error, wait_asked_for
+from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error, requested_delay
 from assent.models.model_protocol import AuthFailed, ModelError, QuotaExhausted, UnknownModel
 
 ADVICE = "Get a key at https://aistudio.google.com/apikey and set GEMINI_API_KEY to it."
@@ -64,7 +64,7 @@ def _classify(error: ErrorReply, details: list[_Detail], model: str, advice: str
 
 def _wait(error: ErrorReply, details: list[_Detail], quotas: list[str]) -> float | None:
     delays = [detail.retry_delay for detail in details if detail.retry_delay]
-    told = wait_asked_for({"retry-after": delays[0]}) if delays else error.wait
+    told = requested_delay({"retry-after": delays[0]}) if delays else error.wait
     return MINUTE if told is None and any("PerMinute" in quota for quota in quotas) else told
 
 

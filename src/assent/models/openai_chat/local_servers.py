@@ -20,9 +20,9 @@ from assent.models.provider import Access, FoundModel
 from assent.models.proxy import proxy_for
 from assent.models.streaming_client import Timeouts
 
-ANSWER_WITHIN = 1.0
+ANSWER_TIMEOUT = 1.0
 """Seconds for a server to identify itself. A port without a listener fails at once."""
-LIST_WITHIN = 5.0
+LIST_TIMEOUT = 5.0
 
 
 class LocalServer(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class _Version(Struct):
 
 
 async def find_local_servers(
-    env: Mapping[str, str], answer_within: float = ANSWER_WITHIN, list_within: float = LIST_WITHIN
+    env: Mapping[str, str], answer_within: float = ANSWER_TIMEOUT, list_within: float = LIST_TIMEOUT
 ) -> tuple[LocalServer, ...]:
     """The servers that respond. OLLAMA_HOST and similar variables replace the usual port."""
     local = [server for server in SERVERS if server.is_local]

@@ -15,7 +15,7 @@ from assent.models.openai_chat.server_catalog import ServerCatalog
 from assent.models.provider import FoundModel
 
 SMALL_WINDOW = 32_768
-AT_ONCE = 8
+MAX_CONCURRENT = 8
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ async def list_ollama(catalog: ServerCatalog) -> Sequence[FoundModel]:
     tags = await catalog.get(f"{catalog.root}/api/tags", _Tags)
     running = await catalog.get_if_there(f"{catalog.root}/api/ps", _Running)
     windows = {model.name: model.context_length for model in running.models} if running else {}
-    turn = asyncio.Semaphore(AT_ONCE)
+    turn = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def look(name: str) -> FoundModel | None:
         async with turn:
