@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from bench.measure import Sample, interleaved
-from bench.provider import SHORT, Provider
+from bench.provider import SHORT_REPLY, Provider
 from bench.report import Row
 
 RATIO = 3.0
@@ -30,4 +30,4 @@ def measure(quick: bool) -> Iterator[Row]:
 
 def _cpu_per_chunk(program: Callable[[dict[str, Any]], Sample]) -> float:
     """Microseconds; the start of the program is in both runs and cancels out."""
-    return (program(LONG).cpu - program(SHORT).cpu) / CHUNKS * 1e6
+    return (program(LONG).cpu - program(SHORT_REPLY).cpu) / CHUNKS * 1e6

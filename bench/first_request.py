@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from bench.measure import Sample, interleaved
-from bench.provider import SHORT, Provider
+from bench.provider import SHORT_REPLY, Provider
 from bench.report import Row
 
 RATIO = 2.0
@@ -18,8 +18,8 @@ def measure(quick: bool) -> Iterator[Row]:
 
         medians = interleaved(
             {
-                "assent": lambda: first_request(lambda: provider.assent(SHORT)),
-                "floor": lambda: first_request(lambda: provider.floor(SHORT)),
+                "assent": lambda: first_request(lambda: provider.assent(SHORT_REPLY)),
+                "floor": lambda: first_request(lambda: provider.floor(SHORT_REPLY)),
             },
             runs=5 if quick else 31,
         )

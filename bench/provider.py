@@ -14,7 +14,7 @@ from bench.measure import FLOOR, Sample, assent, run
 
 FAKE = Path(__file__).parent.parent / "tests" / "support" / "fake_gemini.py"
 MODEL = "gemini-2.5-flash"
-SHORT = {"replies": [{"chunks": [{"text": "Hello."}]}]}
+SHORT_REPLY = {"replies": [{"chunks": [{"text": "Hello."}]}]}
 
 
 class Provider:
@@ -64,4 +64,4 @@ class Provider:
 def shell_rounds(count: int, command: str = "echo {n}") -> dict[str, Any]:
     """A reply with one shell call, that many times, then a short answer."""
     call = {"name": "run_shell_command", "args": {"command": command}}
-    return {"replies": [{"chunks": [{"call": call}], "repeat": count}, *SHORT["replies"]]}
+    return {"replies": [{"chunks": [{"call": call}], "repeat": count}, *SHORT_REPLY["replies"]]}

@@ -18,7 +18,7 @@ from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
 from assent.tools.support.many_files import MAX_CHARACTERS
 from assent.tools.tool import ToolFailed
-from support.servers import SDK, open_shop, program
+from support.servers import SDK, open_manager, program
 from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("G1")
@@ -229,7 +229,7 @@ def test_of_many_names_some_are_told():
 
 @pytest.mark.spec("E5")
 async def test_a_resource_of_a_server_comes_along_like_a_file(folder: Path, tmp_path: Path):
-    async with open_shop(tmp_path, program(SDK, tmp_path)) as shop:
+    async with open_manager(tmp_path, program(SDK, tmp_path)) as shop:
         found = await load(folder, "see @srv:note:/1, and @src/a.py", servers=shop.manager)
         assert [(each.name, each.about) for each in found] == [("srv:note:/1", "1 line"), ("src/a.py", "2 lines")]
         assert texts(found[:1]) == "--- srv:note:/1 ---\nthe text of note:/1"
@@ -257,7 +257,7 @@ async def test_what_a_server_says_when_it_fails_loses_its_secrets(folder: Path):
 @pytest.mark.spec("E5")
 async def test_a_server_that_is_not_there_is_said(folder: Path, tmp_path: Path):
     broken = program(str(tmp_path / "none.py"), tmp_path)
-    async with open_shop(tmp_path, broken) as shop:
+    async with open_manager(tmp_path, broken) as shop:
         async with asyncio.timeout(WAIT_LIMIT):
             (found,) = await load(folder, "@srv:note:/1", servers=shop.manager)
         assert found.problem.startswith("The server srv is not connected")

@@ -11,8 +11,8 @@ from assent.config import OwnProvider, Price, Settings
 from assent.models.model_protocol import UnknownModel
 from support.fake_catalog import FakeCatalog
 from support.program import NO_SERVERS
+from support.waiting import WAIT_LIMIT
 
-WAIT_LIMIT = 30.0
 CLAUDE = {"/v1/models?limit=1000": {"data": [{"id": "claude-opus-5-5"}, {"id": "claude-next"}]}}
 
 

@@ -99,7 +99,7 @@ class CommandNote(RunNote):
         return invocation
 
 
-def command_desk(gate: GateKind = "batch") -> SchedulerHarness:
+def command_harness(gate: GateKind = "batch") -> SchedulerHarness:
     world = World()
     return SchedulerHarness(
         mode="yolo", gate=gate, world=world, registry=Registry([*note_tools(world), CommandNote(world)])
@@ -108,7 +108,7 @@ def command_desk(gate: GateKind = "batch") -> SchedulerHarness:
 
 @pytest.mark.spec("B6")
 async def test_commands_that_only_read_run_at_the_same_time_whatever_allows_them():
-    harness = command_desk()
+    harness = command_harness()
     batch = harness.schedule(*(harness.call("command_note", text=f"cat {n}", door="d") for n in range(20)))
     await harness.settle()
     assert harness.world.running == 20
@@ -118,7 +118,7 @@ async def test_commands_that_only_read_run_at_the_same_time_whatever_allows_them
 
 @pytest.mark.spec("B6")
 async def test_commands_that_may_write_run_alone_and_in_order():
-    harness = command_desk()
+    harness = command_harness()
     texts = ["cat a", "cat b", "git commit -m x", "cat c", "cat d", "make", "sort a > b"]
     assert await harness.run(*(harness.call("command_note", text=text) for text in texts)) == ["Success"] * 7
     assert harness.world.effects == texts

@@ -246,7 +246,7 @@ class Slash:
 
 
 @asynccontextmanager
-async def slash_house(
+async def open_slash(
     harness: SessionHarness, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncGenerator[Slash]:
     runner = await harness.open(**options)

@@ -1,4 +1,4 @@
-"""Each check of the door by itself: one request passes, and the one that differs in a single thing does not."""
+"""Each access check by itself: one request passes, and the one that differs in a single thing does not."""
 
 import asyncio
 from collections.abc import Sequence
