@@ -97,5 +97,5 @@ def test_nothing_of_this_is_loaded_on_the_way_to_a_request() -> None:
     code = "import sys; from assent.models.model_choice import open_model; open_model('llamacpp:m', {}); "
     code += "print(*(name.rpartition('.')[2] for name in sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    slow = {"local_servers", "chat_listing", "ollama_listing", "server_catalog", "h11", "email", "zlib"}
+    slow = {"local_servers", "chat_listing", "ollama_listing", "server_catalog", "json_client", "h11", "email", "zlib"}
     assert slow & set(run.stdout.split()) == set()

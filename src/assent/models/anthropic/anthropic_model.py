@@ -8,7 +8,6 @@ from assent.models.anthropic.anthropic_failures import failure
 from assent.models.anthropic.anthropic_reply import AnthropicReply
 from assent.models.anthropic.anthropic_request import encode_messages
 from assent.models.anthropic.anthropic_signature import past_of_reply
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
@@ -62,12 +61,15 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     http = HttpClient(_base_url(access), access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider")
 
-    found = await fetch_list(http, "/v1/models?limit=1000", _headers(access), _List, refused, access.key)
+    async with JsonClient(http, _headers(access), access.key, refused) as client:
+        found = await client.get("/v1/models?limit=1000", _List)
     return [
         FoundModel(name=model.id, window=model.max_input_tokens, output=model.max_tokens, tools=True)
         for model in found.data

@@ -9,7 +9,6 @@ from assent.http.head import Headers
 from assent.models.gemini.gemini_failures import ADVICE, failure
 from assent.models.gemini.gemini_reply import GeminiReply
 from assent.models.gemini.gemini_request import encode_request
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
@@ -98,14 +97,16 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     check_key(access.key, KEY_VARIABLE)
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider", ADVICE)
 
-    path = "/v1beta/models?pageSize=1000"
-    found = await fetch_list(http, path, _key_header(access.key), _List, refused, access.key)
+    async with JsonClient(http, _key_header(access.key), access.key, refused) as client:
+        found = await client.get("/v1beta/models?pageSize=1000", _List)
     return [
         FoundModel(
             name=model.name.removeprefix("models/"), window=model.input_token_limit, output=model.output_token_limit

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.openai.openai_failures import failure
 from assent.models.openai.responses_reply import ResponsesReply
@@ -55,12 +54,15 @@ class _List(Struct):
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
     """The models that an agent can use. Another server may have models of any name."""
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider")
 
-    found = await fetch_list(http, "/models", _headers(access), _List, refused, access.key)
+    async with JsonClient(http, _headers(access), access.key, refused) as client:
+        found = await client.get("/models", _List)
     names = [model.id for model in found.data if access.base_url != BASE_URL or _is_agent_model(model.id)]
     return [FoundModel(name=name) for name in names]
 

@@ -18,7 +18,7 @@ from assent.policy.shell.command_rules import CommandRules, Prefix, covering, pr
 from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
 from assent.policy.shell.git_secrets import hides, listing, why_not_hidden, with_limited_objects
-from assent.policy.shell.options import Use, changing, examine, spread, with_options
+from assent.policy.shell.options import Use, examine, option_problem, spread, with_options
 from assent.policy.shell.outside_words import leading_out
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
 from assent.policy.shell.program_models import ProgramModel
@@ -199,7 +199,8 @@ def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | Non
 
 def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace) -> list[str]:
     """A rule that names an option that changes files covers it: `prettier --write`. The files must be ordinary ones."""
-    meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
+    changes = [effect for effect in use.effects if effect[1] == "change"]
+    meant = [option_problem(*effect) for effect in changes if effect[0] in spread(rule)]
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
