@@ -83,13 +83,13 @@ async def test_a_conversation_that_is_too_long_loses_old_output_before_it_is_sum
     assert harness.recorded(OutputPruned) and not harness.recorded(ChatCompressed)
     assert harness.recorded(OutputPruned)[0].call_ids[0] == "c0"
     sent = str(harness.model.requests[-1].messages)
-    assert "left out" in sent and LONG.strip() in sent
+    assert "Old output removed" in sent and LONG.strip() in sent
 
 
 async def test_a_session_that_is_opened_again_still_leaves_the_pruned_output_out() -> None:
     harness = await worked(SessionHarness(*reading(4)), compress_above=above(7_000))
     state = fold(harness.session, await harness.log.read(harness.session))
-    assert "left out" in str(state.history())
+    assert "Old output removed" in str(state.history())
     assert LONG.strip() in str(next(call.result for call in state.calls.values() if isinstance(call, Success)))
 
 

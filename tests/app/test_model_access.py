@@ -90,7 +90,7 @@ async def test_with_nothing_at_all_there_are_three_ways_forward(tmp_path: Path) 
 
 async def test_a_server_whose_models_cannot_call_tools_is_not_chosen_but_named(tmp_path: Path) -> None:
     async with FakeCatalog(llamacpp(tools=False)) as fake:
-        with pytest.raises(AuthFailed, match=r"llama\.cpp answers, but has no model that can call tools"):
+        with pytest.raises(AuthFailed, match=r"llama\.cpp is running, but has no model that can call tools"):
             await access(tmp_path, LLAMACPP_BASE_URL=fake.url).choose()
 
 

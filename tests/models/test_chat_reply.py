@@ -105,7 +105,7 @@ def test_an_empty_finish_reason_is_none() -> None:
 
 @pytest.mark.spec("F9")
 def test_an_end_before_the_finish_breaks_the_reply() -> None:
-    with pytest.raises(BrokenStream, match="before it was finished"):
+    with pytest.raises(BrokenStream, match="before it was complete"):
         read(text("hi"))
 
 
@@ -280,7 +280,7 @@ def test_a_call_without_a_name_breaks_the_reply() -> None:
 @pytest.mark.spec("F9")
 def test_a_call_that_may_have_lost_its_arguments_breaks_the_reply() -> None:
     """A gateway whose backend died may still send the end marker; without a finish reason, nothing says `whole`."""
-    with pytest.raises(BrokenStream, match="half a call"):
+    with pytest.raises(BrokenStream, match="an incomplete call"):
         read(call(0, "aaaa", "rm", ""), DONE)
 
 

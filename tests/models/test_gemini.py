@@ -164,7 +164,7 @@ async def test_the_models_are_listed_with_their_limits() -> None:
         (event('{"content":{"parts":[{"functionCall":{"name":7}}]}}'), "malformed event"),
         (event('{"content":{"parts":[{"functionCall":{"args":{}}}]}}'), "without a name"),
         (event('{"content":{"parts":[{"functionCall":{"name":"","args":{}}}]}}'), "without a name"),
-        (event('{"content":{"parts":[{"functionCall":{"name":"x","willContinue":true}}]}}'), "half a call"),
+        (event('{"content":{"parts":[{"functionCall":{"name":"x","willContinue":true}}]}}'), "an incomplete call"),
         (
             event('{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"bad call"}'),
             "malformed tool call.*bad call",
@@ -193,7 +193,7 @@ async def test_a_reply_that_says_nothing_is_broken(chunks: list[dict[str, Any]])
 @pytest.mark.spec("F9")
 async def test_half_an_event_after_the_finish_reason_breaks_the_reply() -> None:
     done = event('{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}')
-    with pytest.raises(BrokenStream, match="before it was finished"):
+    with pytest.raises(BrokenStream, match="before it was complete"):
         await answer({"chunks": [done, {"raw": 'data: {"candidates"'}, {"cut": True}]})
 
 
