@@ -6,13 +6,14 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from assent.app.opening import LocalClient
 from assent.commands import Answer, Submit
 from assent.events import Envelope, PromptSubmitted, SessionOpened, TurnFinished
 from assent.models.model_protocol import AuthFailed
 from assent.models.scripted.scenario import Scenario
 from assent.models.scripted.scripted_model import ScriptedModel
 from assent.session import engine as module
-from assent.session.engine import LocalEngine, Opened
+from assent.session.engine import LocalEngine
 from assent.session.log import SessionBusy, SessionInfo, SessionLog
 from assent.session.memory_log import MemoryLog
 from assent.session.runner import Runner, RunOptions, create_session
@@ -36,18 +37,13 @@ class EngineHarness:
             self.log, self._open, "serve", linger=linger, max_resting=most, clock=lambda: self.now
         )
 
-    async def _open(self, info: SessionInfo) -> Opened:
+    async def _open(self, info: SessionInfo) -> LocalClient:
         if self.no_key:
             raise AuthFailed("no key")
         model = ScriptedModel(self.scenario)
         registry = Registry(note_tools(self.world))
         runner = await Runner.open(self.log, info.id, model, registry, RunOptions(client="serve"))
-
-        async def close() -> None:
-            await runner.close()
-            await model.close()
-
-        return Opened(runner, close)
+        return LocalClient(runner, "ann", model)
 
     async def session(self, prompt: str = "go") -> str:
         session = await create_session(self.log, "/w", "scripted", "default")

@@ -93,19 +93,19 @@ class SessionEngine(Protocol):
         ...
 
 
-class Opened:
-    """A runner, a function that closes it with everything it uses, and its MCP servers."""
+class OpenSession(Protocol):
+    """A session that runs here, with everything it uses."""
 
-    def __init__(
-        self, runner: RunningSession, close: Callable[[], Awaitable[None]], servers: "PromptServers | None" = None
-    ) -> None:
-        self.runner = runner
-        self.close = close
-        self.servers = servers
-        self.rests_since: float | None = None
+    @property
+    def runner(self) -> RunningSession: ...
+
+    @property
+    def servers(self) -> "PromptServers | None": ...
+
+    async def close(self) -> None: ...
 
 
-Opener = Callable[[SessionInfo], Awaitable[Opened]]
+Opener = Callable[[SessionInfo], Awaitable[OpenSession]]
 CANNOT_OPEN = (LogError, ModelError, BadRule, OSError)
 """What can keep a session from being opened; each says why."""
 
@@ -129,7 +129,8 @@ class LocalEngine:
         self._linger = linger
         self._max_resting = max_resting
         self._clock = clock
-        self._open: dict[str, Opened] = {}
+        self._open: dict[str, OpenSession] = {}
+        self._rests_since: dict[str, float] = {}
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Opening and parking the same session never overlap; for different sessions they may."""
         self._opening: set[str] = set()
@@ -225,7 +226,7 @@ class LocalEngine:
             await self._park(session)
             opened = None
         if opened is not None:
-            opened.rests_since = None
+            self._rests_since.pop(session, None)
             return
         if self._draining:
             raise SessionBusy("the server is shutting down; try again when it is back")
@@ -251,6 +252,7 @@ class LocalEngine:
 
     async def _park(self, session: str) -> None:
         opened = self._open.pop(session, None)
+        self._rests_since.pop(session, None)
         if opened is not None:
             self.parked += 1
             with suppress(LogError):
@@ -271,10 +273,9 @@ class LocalEngine:
         resting: list[tuple[float, str]] = []
         for session, opened in self._open.items():
             if not opened.runner.resting and opened.runner.failure is None:
-                opened.rests_since = None
+                self._rests_since.pop(session, None)
                 continue
-            opened.rests_since = now if opened.rests_since is None else opened.rests_since
-            resting.append((opened.rests_since, session))
+            resting.append((self._rests_since.setdefault(session, now), session))
         resting.sort()
         most = 4 * self._max_resting if self._woken_lately() else self._max_resting
         surplus = max(0, len(resting) - most)

@@ -65,7 +65,8 @@ class AppState:
         self.precedence = AnswerPriority()
         self.models = ModelAccess(setup.env, setup.settings)
         self.catalog = ModelCatalog(self.models)
-        self.engine = make_engine(log, setup.engine(self.models), self._heard, self.precedence.give_way)
+        listeners: list[Callable[[Envelope], None]] = []
+        self.engine = make_engine(log, setup.engine(self.models), listeners, self.precedence.give_way)
         self.states = StateCache(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
@@ -76,22 +77,12 @@ class AppState:
         self.replies = Replies()
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)
-        self._listeners: tuple[Callable[[Envelope], None], ...] = (
-            self.feeds.on_event,
-            self.overview.on_event,
-            self.gateway.on_event,
-            self.outputs.on_event,
-            self.replies.on_event,
-            self.prompts.on_event,
-        )
+        parts = (self.feeds, self.overview, self.gateway, self.outputs, self.replies, self.prompts)
+        listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.answered: dict[int, int] = {}
         """The number of responses by status."""
-
-    def _heard(self, envelope: Envelope) -> None:
-        for listener in self._listeners:
-            listener(envelope)
 
     def _queued(self, session: str) -> tuple[Queued, ...]:
         state = self.engine.state(session)

@@ -1,4 +1,4 @@
-"""The whole server as one ASGI application: the door first, then the page, the stream and the API."""
+"""The whole server as one ASGI application: access control first, then the page, the stream and the API."""
 
 import functools
 import logging
@@ -48,8 +48,8 @@ def build(app_state: AppState, place: Place) -> AccessControl:
 
 
 def _api(app_state: AppState) -> Litestar:
-    rooms = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
-    routes = [route for room in rooms for route in room.ROUTES]
+    modules = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    routes = [route for module in modules for route in module.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
         dependencies={
@@ -67,7 +67,6 @@ def _api(app_state: AppState) -> Litestar:
             Exception: _tell_unexpected,
         },
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
-        on_startup=[app_state.start],
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
     )

@@ -149,16 +149,17 @@ class Server:
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
         try:
-            door = build(self.app_state, place_for(self._where, self.port))
+            app = build(self.app_state, place_for(self._where, self.port))
         except BaseException:
             listener.close()
             raise
-        self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.app_state.streams.stop)
+        self._uvicorn = _Uvicorn(_config(app, self._where), lambda: ready(self), self.app_state.streams.stop)
         self._announce()
         collecting = asyncio.create_task(
             collect_when_calm(lambda: self.app_state.engine.calm, lambda: self.app_state.engine.parked)
         )
         try:
+            await self.app_state.start()
             await self._uvicorn.serve(sockets=[listener])
         finally:
             collecting.cancel()
@@ -221,9 +222,9 @@ def _listen(where: Where) -> socket.socket:
     return listener
 
 
-def _config(door: object, where: Where) -> uvicorn.Config:
+def _config(app: object, where: Where) -> uvicorn.Config:
     return uvicorn.Config(
-        door,  # pyright: ignore[reportArgumentType]
+        app,  # pyright: ignore[reportArgumentType]
         http=TimeoutProtocol,
         log_config=None,
         access_log=False,
