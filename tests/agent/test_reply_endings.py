@@ -116,7 +116,7 @@ def test_long_repetition_in_code_is_found_later_than_in_prose():
         "{n},0,0,0,0\n",
     ],
 )
-def test_lines_that_only_look_alike_are_no_loop(line: str):
+def test_similar_lines_are_not_a_loop(line: str):
     assert not detects(*(line.format(n=n) for n in range(5_000)))
 
 

@@ -55,7 +55,7 @@ async def test_own_prices_are_shown_without_a_date(tmp_path: Path) -> None:
 
 
 @pytest.mark.spec("K2")
-async def test_a_refused_key_and_a_silent_provider_are_told_apart(tmp_path: Path) -> None:
+async def test_a_rejected_key_and_a_silent_provider_have_different_states(tmp_path: Path) -> None:
     async with FakeCatalog(CLAUDE, 401) as refusing, FakeCatalog({}, hangs=True) as silent:
         key = {"ANTHROPIC_API_KEY": "k"}
         refused = await one(catalog(tmp_path, ANTHROPIC_BASE_URL=refusing.url, **key), "anthropic")
@@ -100,7 +100,7 @@ async def test_while_a_provider_is_slow_the_known_models_are_offered(tmp_path: P
     assert names[:2] == ["claude-fable-5-1", "claude-opus-5-5"]
 
 
-async def test_a_provider_of_ones_own_is_listed(tmp_path: Path) -> None:
+async def test_a_persons_own_provider_is_listed(tmp_path: Path) -> None:
     async with FakeCatalog({"/v1/models": {"data": [{"id": "m"}]}}) as fake:
         models = catalog(tmp_path, Settings(providers={"office": OwnProvider(base_url=f"{fake.url}/v1")}))
         names = [model.name for model in await models.choices(WAIT_LIMIT)]

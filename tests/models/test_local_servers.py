@@ -51,7 +51,7 @@ async def test_all_servers_that_run_are_found_with_their_models() -> None:
     assert all(not server.warning and server.base_url.endswith("/v1") for server in servers.values())
 
 
-async def test_where_nobody_listens_nothing_is_found() -> None:
+async def test_without_servers_nothing_is_found() -> None:
     assert await found({}) == {}
 
 
@@ -60,13 +60,13 @@ async def test_another_program_at_the_usual_port_is_not_taken_for_a_server() -> 
     assert await found(dict.fromkeys(VARIABLES, other)) == {}
 
 
-async def test_a_key_is_never_sent_to_whoever_listens() -> None:
+async def test_a_key_is_never_sent_while_looking_for_servers() -> None:
     keys = {"OLLAMA_API_KEY": "secret-1", "LLAMACPP_API_KEY": "secret-2"}
     servers = await found({"OLLAMA_HOST": ollama(65536), "LLAMACPP_BASE_URL": LLAMACPP}, keys)
     assert set(servers) == {"ollama", "llamacpp"}  # `found` has looked at the headers
 
 
-async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+async def test_a_silent_server_is_not_waited_for() -> None:
     async with FakeCatalog({}, hangs=True) as silent:
         assert await find_local_servers(dict.fromkeys(VARIABLES, silent.url), 0.05, 0.05) == ()
 
@@ -78,17 +78,17 @@ async def test_the_host_of_ollama_may_be_written_as_ollama_writes_it() -> None:
     assert server.base_url == f"http://127.0.0.1:{fake.port}/v1"
 
 
-async def test_a_small_window_of_ollama_is_warned_of() -> None:
+async def test_a_small_window_of_ollama_causes_a_warning() -> None:
     warning = (await found({"OLLAMA_HOST": ollama(4096)}))["ollama"].warning
     assert "coder:7b (4,096)" in warning and "OLLAMA_CONTEXT_LENGTH=32768" in warning
 
 
-async def test_a_window_of_ollama_that_nobody_knows_is_warned_of_unless_it_was_set() -> None:
+async def test_an_unknown_window_of_ollama_causes_a_warning_unless_it_was_set() -> None:
     assert "4,096" in (await found({"OLLAMA_HOST": ollama(None)}))["ollama"].warning
     assert not (await found({"OLLAMA_HOST": ollama(None)}, {"OLLAMA_CONTEXT_LENGTH": "65536"}))["ollama"].warning
 
 
-async def test_models_that_cannot_call_tools_are_warned_of() -> None:
+async def test_models_that_cannot_call_tools_cause_a_warning() -> None:
     deaf = LLAMACPP | {"/props": {"chat_template_caps": {"supports_tools": False}}}
     assert "cannot call tools" in (await found({"LLAMACPP_BASE_URL": deaf}))["llamacpp"].warning
 
