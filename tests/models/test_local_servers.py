@@ -29,13 +29,13 @@ def ollama(window: int | None) -> dict[str, Any]:
 
 
 async def found(
-    answers: dict[str, Any], env: dict[str, str] | None = None, patience: float = 20.0
+    answers: dict[str, Any], env: dict[str, str] | None = None, max_wait: float = 20.0
 ) -> dict[str, LocalServer]:
     """`answers`: what the server of each variable says. Where none is given, nobody listens."""
     async with AsyncExitStack() as stack:
         fakes = {name: await stack.enter_async_context(FakeCatalog(said)) for name, said in answers.items()}
         places = dict.fromkeys(VARIABLES, NOBODY) | {name: fake.url for name, fake in fakes.items()}
-        servers = await find_local_servers(places | (env or {}), patience, patience)
+        servers = await find_local_servers(places | (env or {}), max_wait, max_wait)
         assert all("authorization" not in head for fake in fakes.values() for head in fake.heads)
     return {server.provider: server for server in servers}
 

@@ -213,7 +213,7 @@ class RecordedHost:
     async def branch(self) -> str:
         return "main"
 
-    async def models(self, patience: float) -> Sequence[ModelView]:
+    async def models(self, max_wait: float) -> Sequence[ModelView]:
         return [
             ModelView(name="gemini-2.5-pro", window=1_048_576, input_price=1.25, output_price=10),
             ModelView(name="claude-opus-5-5", window=1_000_000, input_price=4, output_price=20),

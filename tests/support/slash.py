@@ -81,7 +81,7 @@ class FakeHost:
     async def branch(self) -> str:
         return "main"
 
-    async def models(self, patience: float) -> Sequence[ModelView]:
+    async def models(self, max_wait: float) -> Sequence[ModelView]:
         return [ModelView(name=name) for name in self.model_names]
 
     async def check_model(self, model: str) -> ModelCheck:

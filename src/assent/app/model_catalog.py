@@ -77,8 +77,8 @@ class ModelCatalog:
 
     # --- for choosing ---
 
-    async def choices(self, patience: float) -> list[ModelView]:
-        """The models that can be used from here; after `patience` seconds, only those known so far.
+    async def choices(self, max_wait: float) -> list[ModelView]:
+        """The models that can be used from here; after `max_wait` seconds, only those known so far.
 
         A provider that does not respond keeps its known models.
         """
@@ -86,7 +86,7 @@ class ModelCatalog:
         if self._survey is None or (self._survey.done() and now > self._until):
             self._survey = asyncio.create_task(self.survey(), name="model survey")
             self._until = now + CACHE_SECONDS
-        await asyncio.wait([self._survey], timeout=patience)
+        await asyncio.wait([self._survey], timeout=max_wait)
         if not self._survey.done():
             return self.known()
         views = [view for view in self._survey.result() if view.state in ("usable", "not reachable")]

@@ -251,7 +251,7 @@ def numbers(raw: bytes) -> list[int]:
 def end(
     living: Callable[[], list[int]],
     grace: float,
-    patience: float | None = None,
+    max_wait: float | None = None,
     on_ended: Callable[[dict[int, int]], object] = dict,
 ) -> None:
     """Until all are gone, or for this many seconds. Reports the children that exited meanwhile."""
@@ -260,7 +260,7 @@ def end(
     pause = 0.002
     while pids := living():
         passed = time.monotonic() - begun
-        if patience is not None and passed > patience:
+        if max_wait is not None and passed > max_wait:
             return
         polite = passed < grace
         for pid in pids:

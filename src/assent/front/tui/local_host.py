@@ -163,8 +163,8 @@ class LocalHost:
 
         return ModelCatalog(self._access)
 
-    async def models(self, patience: float) -> "Sequence[ModelView]":
-        return await self._catalog.choices(patience)
+    async def models(self, max_wait: float) -> "Sequence[ModelView]":
+        return await self._catalog.choices(max_wait)
 
     async def check_model(self, model: str) -> ModelCheck:
         from assent.app.model_access import ModelError
