@@ -28,7 +28,18 @@ MESSAGE_LIMIT = 1000
 LONGEST_WAIT = 300.0
 """Seconds. A provider that asks for more than this is out of quota, whatever it calls it."""
 
-_TOO_LONG = re.compile(
+
+class _Sign:
+    """A pattern that is compiled when it is first searched for: most sessions meet no error."""
+
+    def __init__(self, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return re.compile(self._pattern, self._flags).search(text)
+
+
+_TOO_LONG = _Sign(
     r"context_length_exceeded|exceeds the context window|maximum context length (?:is|of)"
     r"|prompt is too long|exceed context limit|request_too_large"
     r"|input token count.*exceeds the maximum number of tokens"
@@ -37,34 +48,32 @@ _TOO_LONG = re.compile(
     r"|reduce the length of the messages|greater than the context length",
     re.IGNORECASE | re.DOTALL,
 )
-_TOO_MANY = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-_NO_CREDIT = re.compile(
+_TOO_MANY = _Sign(r"rate.?limit|too many requests", re.IGNORECASE)
+_NO_CREDIT = _Sign(
     r"insufficient_quota|usage_not_included|billing_error|enforced_spend_limit_reached|credit balance is too low"
     r"|insufficient (?:balance|credits)|exhausted your|quota exhausted|credits[^.]{0,40}exhausted",
     re.IGNORECASE,
 )
-_BAD_KEY = re.compile(
+_BAD_KEY = _Sign(
     r"API_KEY_INVALID|API key not valid|invalid_api_key|no_db_connection|authentication_error", re.IGNORECASE
 )
-_OVERLOADED = re.compile(
+_OVERLOADED = _Sign(
     r"overloaded|server_is_overloaded|slow_down|rate_limit_exceeded|ramp_limit_exceeded|Loading model|tool_use_failed",
     re.IGNORECASE,
 )
-_STALE = re.compile(
+_STALE = _Sign(
     r"invalid_encrypted_content|(?:invalid|corrupted) thought signature|bound to a different conversation"
     r"|signature: field required|invalid `signature`",
     re.IGNORECASE,
 )
-_NO_MODEL = re.compile(
-    r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE
-)
-_NO_MEDIA = re.compile(
+_NO_MODEL = _Sign(r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE)
+_NO_MEDIA = _Sign(
     r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
     r"(?:not supported|unsupported|not accept|invalid|could not process)"
     r"|(?:not support|unsupported|does not accept)[^.]{0,80}(?:image|media|pdf|vision|multimodal)",
     re.IGNORECASE,
 )
-_TRY_AGAIN = re.compile(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
+_TRY_AGAIN = _Sign(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
 _MARKUP = re.compile(r"<[^>]{0,2000}>")
 
 
