@@ -174,7 +174,7 @@ class ShellInvocation(Invocation):
         from assent.process.run_program import run
         from assent.sandbox.confinement import confined_environment
 
-        def heard(text: str) -> None:
+        def on_output(text: str) -> None:
             throttle.add(text)
             whole.add(text)
 
@@ -186,7 +186,7 @@ class ShellInvocation(Invocation):
             env=env if confined is None else confined_environment(env),
             launcher=None if confined is None else confined.launcher,
             on_start=live.process,
-            on_output=heard,
+            on_output=on_output,
             on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,

@@ -230,7 +230,7 @@ function exactText(details) {
   }
 }
 
-const SAID = 300;
+const MAX_REASON_LENGTH = 300;
 
 /** @param {{ approval: Approval, args: Record<string, unknown> }} props */
 function Reasons({ approval, args }) {
@@ -241,7 +241,7 @@ function Reasons({ approval, args }) {
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>
     ${expires_at && html`<p>Expires at ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
-    ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, SAID))}</q></p>`}
-    ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, SAID))}</q></p>`}
+    ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, MAX_REASON_LENGTH))}</q></p>`}
+    ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, MAX_REASON_LENGTH))}</q></p>`}
   </div>`;
 }
