@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from assent.tools.support.whole_output import WholeOutput
 
 _MB = 1_000_000
+_CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -134,6 +136,7 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
+        from assent.process.changed_files import FileChanged
         from assent.process.plain_text import plain
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
@@ -146,6 +149,8 @@ class ShellInvocation(Invocation):
             finished = await self._run(permit, live, throttle, whole)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except FileChanged as error:
+            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
         except asyncio.CancelledError:
             if whole.path:
                 throttle.add(f"\n[all output so far: {whole.path}]\n")
@@ -169,7 +174,8 @@ class ShellInvocation(Invocation):
             throttle.add(text)
             whole.add(text)
 
-        argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         env = command_environment(self._tool.environment)
         launcher = await self._launcher(permit)
         return await run(
@@ -177,6 +183,7 @@ class ShellInvocation(Invocation):
             cwd=self._directory(),
             env=env if launcher is None else confined_environment(env),
             launcher=launcher,
+            unchanged=permit.unchanged,
             on_start=live.process,
             on_output=heard,
             on_binary=throttle.received,
