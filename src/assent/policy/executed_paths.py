@@ -100,11 +100,17 @@ def _further(found: Found, words: list[str]) -> Iterator[list[str]]:
     name = loose(words[0]) if words else ""
     use = examine(name, found.words)
     if use is not None and use.model.wrapper is not None:
-        yield from (words[at:] for at in range(1, len(words)) if obeyed_by(loose(words[at])))
+        paths = bool(use.problems)
+        yield from (words[at:] for at, word in enumerate(words) if at and _may_run(word, paths=paths))
     if name in _SHELLS and found.input:
         fed = _APART.split(found.input)
         yield from ([name, word] for word in fed if found.piped)
-        yield from (fed[at:] for at, word in enumerate(fed) if "/" in word or obeyed_by(loose(word)))
+        yield from (fed[at:] for at, word in enumerate(fed) if _may_run(word, paths=True))
+
+
+def _may_run(word: str, *, paths: bool) -> bool:
+    """Whether a word in the middle of others may be a program."""
+    return (paths and "/" in word) or bool(obeyed_by(loose(word)))
 
 
 # --- one command ---
