@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from assent.approval import ExecDetails, UnapprovedFile
+from assent.parts import TerminalDisplay
 from assent.policy.rules import parse_allowed
 from assent.scheduler.call import Success
 from support.changing_script import CHANGES, ENDINGS, NEW, OLD, POINTS, ChangingScript, opened, ran, script
@@ -182,3 +183,15 @@ async def test_a_granted_command_that_changes_the_script_of_the_next_one_stops_t
     assert isinstance(call, Success)
     assert "x.sh: has changed since it was approved, so this was not started" in said(call)
     assert ran(folder) == ["old"]
+
+
+async def test_a_script_that_changes_while_it_starts_is_told_to_the_person_and_the_model(folder: Path) -> None:
+    harness = opened(folder)
+    script(folder, "cp new.txt x.sh; echo done\n")
+    (folder / "new.txt").write_text(NEW)
+    (call,) = await harness.run(sh("bash x.sh"))
+    assert isinstance(call, Success)
+    note = "x.sh changed while the command was starting or running: other content than the approved may have run."
+    assert note in said(call)
+    assert isinstance(call.display, TerminalDisplay)
+    assert call.display.text.endswith(f"[{note}]\n")

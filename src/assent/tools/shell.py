@@ -22,6 +22,7 @@ from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
+    from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.process.spawn import Launcher
     from assent.sandbox.confinement import Confinement
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
+_CHANGED_MEANWHILE = (
+    "{} changed while the command was starting or running: other content than the approved may have run."
+)
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -136,7 +140,7 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
-        from assent.process.changed_files import FileChanged
+        from assent.process.changed_files import FileChanged, StartWatch
         from assent.process.plain_text import plain
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
@@ -146,7 +150,8 @@ class ShellInvocation(Invocation):
         name = output_name(permit.call_id)
         whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
         try:
-            finished = await self._run(permit, live, throttle, whole)
+            watch = StartWatch(permit.unchanged)
+            finished = await self._run(permit, live, throttle, whole, watch)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except FileChanged as error:
@@ -158,9 +163,11 @@ class ShellInvocation(Invocation):
         finally:
             whole.close()
             throttle.close()
-        return self._result(finished, whole, permit)
+        return self._result(finished, whole, permit, watch)
 
-    async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "ProcessFinished":
+    async def _run(
+        self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput", watch: "StartWatch"
+    ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
@@ -171,6 +178,7 @@ class ShellInvocation(Invocation):
         from assent.sandbox.confinement import confined_environment
 
         def heard(text: str) -> None:
+            watch.look()
             throttle.add(text)
             whole.add(text)
 
@@ -215,7 +223,9 @@ class ShellInvocation(Invocation):
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
             ) from error
 
-    def _result(self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit) -> ToolResult:
+    def _result(
+        self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit, watch: "StartWatch"
+    ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
 
@@ -224,8 +234,11 @@ class ShellInvocation(Invocation):
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += sandbox_notes(finished, self._profile(permit))
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes])
-        return ToolResult(report, TerminalDisplay(for_person(finished), ended_badly(finished)))
+        watch.look()
+        changed = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *changed])
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in changed)
+        return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover import end_leftovers
