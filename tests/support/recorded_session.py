@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
 from assent.app.model_catalog import ModelView
-from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
+from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
 from assent.commands import Command
 from assent.events import (
     ApprovalRequested,
@@ -117,7 +117,13 @@ class RecordedSession:
         )
 
     def asks(
-        self, call_id: str, tool: str, details: Details, why: str = "Commands need your assent.", **args: object
+        self,
+        call_id: str,
+        tool: str,
+        details: Details,
+        why: str = "Commands need your assent.",
+        unapproved: tuple[UnapprovedFile, ...] = (),
+        **args: object,
     ) -> "RecordedSession":
         self.call(call_id, tool, **args)
         approval = Approval(
@@ -127,6 +133,7 @@ class RecordedSession:
             options=_options(details),
             why=why,
             scopes=_scopes(details),
+            unapproved=unapproved,
         )
         return self.happens(ApprovalRequested(call_id, approval))
 

@@ -39,6 +39,8 @@ STATUS = 99
 """The descriptor to which a launcher reports that the program itself ran."""
 NEVER_RAN = b"never ran"
 """Said instead of an exit status if the launcher failed."""
+CHANGED = b"changed"
+"""Said, after the number of the file, if a file that must not change has another content."""
 NAME = b"\0assent-run-"
 """Prefix of a command's mark: an abstract address that its reaper holds, so that others can find it."""
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
@@ -113,6 +115,7 @@ class Reaper:
     def _served(self, descriptors: list[int]) -> bool:
         """Whether nothing is left of it."""
         self._leader = 0
+        self._unchanged = list[tuple[bytes, bytes, bytes]]()
         self._left_alone = False
         self._report = -1
         self._streams = descriptors[1:]
@@ -152,12 +155,13 @@ class Reaper:
     # --- start ---
 
     def _request(self) -> tuple[bytes, list[bytes], bytes, list[bytes], dict[bytes, bytes]]:
-        """The mark, the number of words, the words, the folder, the inputs of a launcher in hexadecimal, and the
-        variables, each terminated by a NUL.
+        """The mark, the number of words, the words, the folder, the inputs of a launcher in hexadecimal, the files that
+        must not have changed, and the variables, each terminated by a NUL.
         """
         size = int.from_bytes(self._receive(8), "big")
         mark, count, *rest = self._receive(size).split(b"\0")[:-1]
-        argv, cwd, inputs, pairs = rest[: int(count)], rest[int(count)], rest[int(count) + 1], rest[int(count) + 2 :]
+        argv, (cwd, inputs, unchanged, *pairs) = rest[: int(count)], rest[int(count) :]
+        self._unchanged = [one.partition(b":") for one in unchanged.split()]
         env = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
         return mark, argv, cwd, [bytes.fromhex(one.decode()) for one in inputs.split()], env
 
@@ -184,6 +188,8 @@ class Reaper:
         actions = [(os.POSIX_SPAWN_DUP2, fd, at) for at, fd in enumerate(self._streams)]
         actions += [(os.POSIX_SPAWN_DUP2, fd, at) for fd, at in extra]
         defaults = [number for number in self._defaults if not (extra and number in _IGNORED)]
+        if self._unchanged and (changed := _first_changed(self._unchanged)) is not None:
+            return 0, b"%d %s" % (changed, CHANGED)
         problem = errno.ENOENT
         for program in _candidates(argv[0], env):
             try:
@@ -252,6 +258,16 @@ class Reaper:
             self._control.sendall(data.ljust(REPLY))
         except OSError:
             return  # nobody is listening any longer; that is noticed as well
+
+
+def _first_changed(files: list[tuple[bytes, bytes, bytes]]) -> int | None:
+    """The number of the first file with another content."""
+    from assent.safe_open import content_digest
+
+    for number, (path, _, digest) in enumerate(files):
+        if content_digest(bytes.fromhex(path.decode())) != digest.decode():
+            return number
+    return None
 
 
 def _descriptors(inputs: list[bytes]) -> tuple[int, list[tuple[int, int]]]:

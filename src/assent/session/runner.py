@@ -369,6 +369,7 @@ def _policy(state: SessionState, options: RunOptions) -> Policy:
         roots=(state.folder,),
         uses=dict(state.grant_uses),
         clock=options.clock,
+        files=options.files,
     )
 
 
