@@ -37,9 +37,17 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     """What needs approval, and why."""
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
+    if files := unapproved_files(call.approval):
+        yield style.yellow(f"  ! {files}")
     for warning in hidden_characters(call.approval.details):
         yield style.red(f"  ! {safe(warning, 'label')}")
     yield style.dim(f"  asked because: {safe(call.approval.why)}")
+
+
+def unapproved_files(approval: Approval) -> str:
+    """Which files would run that nobody has approved as they are now; empty if there are none."""
+    named = [f"{safe(one.path, 'label')} ({'changed' if one.changed else 'new'})" for one in approval.unapproved]
+    return f"Runs files that you have not approved: {', '.join(named)}" if named else ""
 
 
 def option_lines(approval: Approval) -> Iterator[str]:
@@ -102,6 +110,8 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case ExecDetails():
             yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
             yield f"in {safe(details.directory, 'label')}"
+            if words := sandbox_in_words(details):
+                yield words
             colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
             yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
         case InfoDetails(prompt=prompt, urls=urls):
@@ -116,6 +126,18 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case AskDetails(questions=questions):
             for question in questions:
                 yield from _asked(question, style)
+
+
+_SANDBOXES = {
+    "read-only": "in a sandbox: it can write nothing and has no network",
+    "workspace": "in a sandbox: it can write to the workspace and has no network",
+    "network": "in a sandbox: it can write to the workspace and use the network",
+}
+
+
+def sandbox_in_words(details: ExecDetails) -> str:
+    """Where the command runs; empty if nobody expects a sandbox."""
+    return _SANDBOXES.get(details.sandbox, "outside the sandbox" if details.wider else "")
 
 
 def _url_lines(url: str) -> list[str]:

@@ -154,6 +154,9 @@ export interface ExecDetails {
   directory: string;
   risk: "low" | "medium" | "high";
   risk_reason: string;
+  sandbox?: "read-only" | "workspace" | "network" | "off";
+  wider?: boolean;
+  executes?: { path: string; sha256: string }[];
 }
 export interface InfoDetails {
   type: "info";
@@ -189,6 +192,7 @@ export interface Approval {
   options: Outcome[];
   why: string;
   scopes?: Grant[];
+  unapproved?: { path: string; changed?: boolean }[];
   expires_at?: number;
 }
 export interface Line {
