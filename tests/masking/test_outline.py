@@ -54,7 +54,7 @@ def test_every_one_of_many_equal_secrets_is_masked() -> None:
     assert masker.text(line * 500) == masker.text(line) * 500
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=25), st.integers(1, 3))
+@given(st.lists(st.sampled_from(PIECES), max_size=25), st.integers(1, 12))
 @example(["path", "=", "password", "=", "hunter2hunter2"], 1)
 @example(["\\n", TOKENS["gitlab pat"], "\n"], 2)
 def test_the_same_is_found_with_repetitions_left_out(pieces: list[str], times: int) -> None:
@@ -70,6 +70,13 @@ def test_what_is_not_in_the_outline_is_not_in_the_text(pieces: list[str], start:
     text = "".join(pieces) * 2
     with mock.patch.object(outline, "_LONG", 0):
         assert Outline(text).may_contain(text[start : start + size])
+
+
+@given(st.lists(st.sampled_from(["a\n", "b\n", "\n", "ab\n", "b"])), st.integers(0, 40), st.integers(1, 3))
+def test_of_a_line_repeated_in_a_row_one_is_left(lines: list[str], times: int, run: int) -> None:
+    text = "".join([*lines, "a\n" * times, *lines])
+    with mock.patch.object(outline, "_LONG", 0), mock.patch.object(outline, "_RUN", run):
+        assert Outline(text).text.split("\n") == list(dict.fromkeys(text.split("\n")))
 
 
 def test_lines_that_differ_in_numbers_are_one_line_of_the_outline() -> None:

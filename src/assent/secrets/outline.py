@@ -8,8 +8,8 @@ outline says nothing about values, and lines that follow each other in it may be
 _DIGITS = bytes(48 if 48 <= code <= 57 else code for code in range(256))
 _LONG = 1_000
 """Bytes. In a shorter text, looking for repetitions takes more time than it saves."""
-
 _RUN = 8
+"""Lines. Fewer repetitions in a row are left to be found one by one."""
 
 
 class Outline:
