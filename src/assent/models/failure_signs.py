@@ -28,44 +28,40 @@ MESSAGE_LIMIT = 1000
 LONGEST_WAIT = 300.0
 """Seconds. A provider that asks for more than this is out of quota, whatever it calls it."""
 
-_TOO_LONG = re.compile(
+_TOO_LONG = (
     r"context_length_exceeded|exceeds the context window|maximum context length (?:is|of)"
     r"|prompt is too long|exceed context limit|request_too_large"
     r"|input token count.*exceeds the maximum number of tokens"
     r"|exceed_context_size_error|exceeds the available context size"
     r"|input length exceeds the context length|ContextWindowExceededError"
-    r"|reduce the length of the messages|greater than the context length",
-    re.IGNORECASE | re.DOTALL,
+    r"|reduce the length of the messages|greater than the context length"
 )
-_TOO_MANY = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-_NO_CREDIT = re.compile(
+_TOO_MANY = r"rate.?limit|too many requests"
+_NO_CREDIT = (
     r"insufficient_quota|usage_not_included|billing_error|enforced_spend_limit_reached|credit balance is too low"
-    r"|insufficient (?:balance|credits)|exhausted your|quota exhausted|credits[^.]{0,40}exhausted",
-    re.IGNORECASE,
+    r"|insufficient (?:balance|credits)|exhausted your|quota exhausted|credits[^.]{0,40}exhausted"
 )
-_BAD_KEY = re.compile(
-    r"API_KEY_INVALID|API key not valid|invalid_api_key|no_db_connection|authentication_error", re.IGNORECASE
+_BAD_KEY = r"API_KEY_INVALID|API key not valid|invalid_api_key|no_db_connection|authentication_error"
+_OVERLOADED = (
+    r"overloaded|server_is_overloaded|slow_down|rate_limit_exceeded|ramp_limit_exceeded|Loading model|tool_use_failed"
 )
-_OVERLOADED = re.compile(
-    r"overloaded|server_is_overloaded|slow_down|rate_limit_exceeded|ramp_limit_exceeded|Loading model|tool_use_failed",
-    re.IGNORECASE,
-)
-_STALE = re.compile(
+_STALE = (
     r"invalid_encrypted_content|(?:invalid|corrupted) thought signature|bound to a different conversation"
-    r"|signature: field required|invalid `signature`",
-    re.IGNORECASE,
+    r"|signature: field required|invalid `signature`"
 )
-_NO_MODEL = re.compile(
-    r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE
-)
-_NO_MEDIA = re.compile(
+_NO_MODEL = r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)"
+_NO_MEDIA = (
     r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
     r"(?:not supported|unsupported|not accept|invalid|could not process)"
-    r"|(?:not support|unsupported|does not accept)[^.]{0,80}(?:image|media|pdf|vision|multimodal)",
-    re.IGNORECASE,
+    r"|(?:not support|unsupported|does not accept)[^.]{0,80}(?:image|media|pdf|vision|multimodal)"
 )
-_TRY_AGAIN = re.compile(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
-_MARKUP = re.compile(r"<[^>]{0,2000}>")
+_TRY_AGAIN = r"try again in ([\d.]+) ?(ms|s)"
+_MARKUP = r"<[^>]{0,2000}>"
+
+
+def _find(pattern: str, text: str) -> "re.Match[str] | None":
+    """The patterns are compiled here, with the first failure: most runs have none."""
+    return re.search(pattern, text, re.IGNORECASE | re.DOTALL)
 
 
 class ErrorReply(Struct, frozen=True, kw_only=True):
@@ -109,19 +105,19 @@ def classify(error: ErrorReply, model: str, advice: str) -> ModelError:
 def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
     """What the words tell, whatever the status: gateways often change it."""
     said, signs = error.said, f"{error.kind} {error.code} {error.body}"
-    if _TOO_LONG.search(signs) and not _TOO_MANY.search(error.message):
+    if _find(_TOO_LONG, signs) and not _find(_TOO_MANY, error.message):
         return ContextTooLong(f"the conversation is too long for {model}: {said}")
-    if _STALE.search(signs):
+    if _find(_STALE, signs):
         return StaleSignature(f"{model} does not accept a signature of this conversation: {said}")
-    if _NO_CREDIT.search(signs):
+    if _find(_NO_CREDIT, signs):
         return QuotaExhausted(f"no credit is left for {model}: {said}")
-    if _BAD_KEY.search(signs):
+    if _find(_BAD_KEY, signs):
         return _bad_key(said, advice)
-    if error.status in (400, 404) and _NO_MODEL.search(signs):
+    if error.status in (400, 404) and _find(_NO_MODEL, signs):
         return UnknownModel(f"model {model} not found: {said}")
-    if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):
+    if error.status in (400, 415, 422) and _find(_NO_MEDIA, error.message):
         return MediaRefused(f"{model} does not accept an image or file of this conversation: {said}")
-    return Transient(f"the provider is not available: {said}", error.wait) if _OVERLOADED.search(signs) else None
+    return Transient(f"the provider is not available: {said}", error.wait) if _find(_OVERLOADED, signs) else None
 
 
 def _by_status(error: ErrorReply, advice: str) -> ModelError:
@@ -158,7 +154,7 @@ def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | Non
         return milliseconds / 1000
     if (asked := headers.get("retry-after", "")) and (seconds := _seconds_or_date(asked)) is not None:
         return seconds
-    if found := _TRY_AGAIN.search(message):
+    if found := _find(_TRY_AGAIN, message):
         number = _number(found.group(1))
         return number if number is None or found.group(2).lower() == "s" else number / 1000
     return None
@@ -166,7 +162,7 @@ def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | Non
 
 def plain_words(text: str) -> str:
     """A page or a text as one line without markup."""
-    return " ".join(_MARKUP.sub(" ", text).split())[:MESSAGE_LIMIT]
+    return " ".join(re.sub(_MARKUP, " ", text).split())[:MESSAGE_LIMIT]
 
 
 def _too_many(said: str, wait: float | None) -> ModelError:
