@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from bench.measure import Sample, interleaved
-from bench.provider import FORMATS, SHORT, Provider
+from bench.provider import FORMATS, SHORT_REPLY, Provider
 from bench.report import Row
 
 RATIO = 1.6
@@ -41,4 +41,4 @@ def _with_output(provider: Provider, output: str, scenario: dict[str, Any]) -> S
 
 def _cpu_per_chunk(program: Callable[[dict[str, Any]], Sample]) -> float:
     """Microseconds; the start of the program is in both runs and cancels out."""
-    return (program(LONG).cpu - program(SHORT).cpu) / CHUNKS * 1e6
+    return (program(LONG).cpu - program(SHORT_REPLY).cpu) / CHUNKS * 1e6

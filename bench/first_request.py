@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from bench.measure import Sample, interleaved
-from bench.provider import SHORT, Provider
+from bench.provider import SHORT_REPLY, Provider
 from bench.report import Row
 
 RATIO = 2.0
@@ -28,7 +28,7 @@ PROVIDERS = {
     "deepseek": Contestant("chat", "deepseek-v4-pro", "DEEPSEEK_BASE_URL", {"DEEPSEEK_API_KEY": "bench"}),
     "llamacpp (no key)": Contestant("chat", "llamacpp:bench", "LLAMACPP_BASE_URL", {}),
 }
-REPLIES: dict[str, Any] = {"replies": [SHORT["replies"][0] | {"repeat": 10}]}
+REPLIES: dict[str, Any] = {"replies": [SHORT_REPLY["replies"][0] | {"repeat": 10}]}
 """More than one: a local server may be asked what it can do."""
 
 

@@ -14,7 +14,7 @@ import msgspec
 from bench.measure import FLOOR, SOURCE, TEXT_FLOOR, Sample, assent, run
 
 TESTS = Path(__file__).parent.parent / "tests"
-SHORT = {"replies": [{"chunks": [{"text": "Hello."}]}]}
+SHORT_REPLY = {"replies": [{"chunks": [{"text": "Hello."}]}]}
 
 
 class WireFormat(NamedTuple):
@@ -99,4 +99,4 @@ class Provider:
 def shell_rounds(count: int, command: str = "echo {n}") -> dict[str, Any]:
     """A reply with one shell call, that many times, then a short answer."""
     call = {"name": "run_shell_command", "args": {"command": command}}
-    return {"replies": [{"chunks": [{"call": call}], "repeat": count}, *SHORT["replies"]]}
+    return {"replies": [{"chunks": [{"call": call}], "repeat": count}, *SHORT_REPLY["replies"]]}

@@ -26,6 +26,15 @@ SandboxName = Literal["off", "read-only", "workspace", "network"]
 UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
 
 
+class ExecutedFile(Struct, frozen=True, gc=False):
+    """A file that a command executes or obeys, with its content."""
+
+    path: str
+    """Absolute."""
+    sha256: str
+    """Empty if it cannot be read."""
+
+
 class Part(Struct, frozen=True):
     """A piece of a word. `text` stands for itself; the runner expands the other kinds.
 
@@ -152,6 +161,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Patterns that make git leave out secrets."""
     sandbox: SandboxName = "off"
     """What all of it runs in."""
+    unchanged: tuple[ExecutedFile, ...] = ()
+    """Files that must still have this content whenever a program starts."""
 
 
 def simple_commands(steps: Sequence[Step]) -> Iterator[Stage]:

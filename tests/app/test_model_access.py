@@ -1,4 +1,4 @@
-"""Which model a session gets: environment, settings, the first key, a server on this machine, or the ways forward."""
+"""Which model a session gets: environment, settings, the first key, a server on this machine, or advice."""
 
 import os
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ def access(tmp_path: Path, settings: Settings | None = None, /, **env: str) -> M
 
 
 @pytest.mark.spec("K2")
-async def test_the_environment_goes_before_the_settings_and_these_before_a_key(tmp_path: Path) -> None:
+async def test_the_environment_takes_precedence_over_the_settings_and_these_over_a_key(tmp_path: Path) -> None:
     settings = Settings(model="from-settings:m")
     key = {"GEMINI_API_KEY": "k"}
     assert await access(tmp_path, settings, ASSENT_MODEL="from-env:m", **key).choose() == "from-env:m"
@@ -56,11 +56,11 @@ async def test_the_environment_goes_before_the_settings_and_these_before_a_key(t
         (("DEEPSEEK_API_KEY", "OPENROUTER_API_KEY"), "deepseek-v4-flash"),
     ],
 )
-async def test_the_first_provider_with_a_key_decides(tmp_path: Path, keys: tuple[str, ...], chosen: str) -> None:
+async def test_the_first_provider_with_a_key_is_used(tmp_path: Path, keys: tuple[str, ...], chosen: str) -> None:
     assert await access(tmp_path, **dict.fromkeys(keys, "k")).choose() == chosen
 
 
-async def test_a_provider_of_ones_own_decides_before_the_others(tmp_path: Path) -> None:
+async def test_a_persons_own_provider_takes_precedence(tmp_path: Path) -> None:
     office = OwnProvider(base_url="https://models.example/v1", default_model="m")
     assert await access(tmp_path, Settings(providers={"office": office}), GEMINI_API_KEY="k").choose() == "office:m"
 
@@ -73,9 +73,7 @@ async def test_without_a_key_a_server_on_this_machine_is_used(tmp_path: Path, se
 
 
 @pytest.mark.spec("K2")
-async def test_nobody_is_looked_for_when_a_model_is_configured_or_a_key_is_there(
-    tmp_path: Path, server: FakeCatalog
-) -> None:
+async def test_no_server_is_looked_for_if_a_model_or_a_key_is_configured(tmp_path: Path, server: FakeCatalog) -> None:
     place = {"LLAMACPP_BASE_URL": server.url}
     await access(tmp_path, Settings(model="claude-opus-5-5"), **place).choose()
     await access(tmp_path, OPENAI_API_KEY="k", **place).choose()
@@ -83,7 +81,7 @@ async def test_nobody_is_looked_for_when_a_model_is_configured_or_a_key_is_there
 
 
 @pytest.mark.spec("K2")
-async def test_with_nothing_at_all_there_are_three_ways_forward(tmp_path: Path) -> None:
+async def test_without_a_model_the_message_names_three_ways_forward(tmp_path: Path) -> None:
     with pytest.raises(AuthFailed) as nothing:
         await access(tmp_path).choose()
     for way in ("assent login", "start Ollama", "assent tour"):
@@ -92,7 +90,7 @@ async def test_with_nothing_at_all_there_are_three_ways_forward(tmp_path: Path) 
 
 async def test_a_server_whose_models_cannot_call_tools_is_not_chosen_but_named(tmp_path: Path) -> None:
     async with FakeCatalog(llamacpp(tools=False)) as fake:
-        with pytest.raises(AuthFailed, match=r"llama\.cpp answers, but has no model that can call tools"):
+        with pytest.raises(AuthFailed, match=r"llama\.cpp is running, but has no model that can call tools"):
             await access(tmp_path, LLAMACPP_BASE_URL=fake.url).choose()
 
 
@@ -114,7 +112,7 @@ async def test_a_listed_model_is_not_asked_about(tmp_path: Path) -> None:
     assert (said, fake.asked) == ("", [])
 
 
-async def test_the_window_that_a_provider_tells_counts_for_a_model_that_is_not_listed(tmp_path: Path) -> None:
+async def test_the_window_reported_by_the_provider_counts_for_an_unlisted_model(tmp_path: Path) -> None:
     listing = {"/v1/models": {"data": [{"id": "m", "max_model_len": 5_000}]}}
     async with FakeCatalog(listing) as fake:
         models = access(tmp_path, Settings(providers={"office": OwnProvider(base_url=f"{fake.url}/v1")}))
@@ -123,7 +121,7 @@ async def test_the_window_that_a_provider_tells_counts_for_a_model_that_is_not_l
     assert (before, models.window("office:m")) == (32_768, 5_000)
 
 
-def test_the_window_of_the_settings_goes_first(tmp_path: Path) -> None:
+def test_the_window_in_the_settings_takes_precedence(tmp_path: Path) -> None:
     assert access(tmp_path, Settings(context_window=9_000)).window("gemini-2.5-pro") == 9_000
 
 

@@ -15,7 +15,7 @@ SHELL = "run_shell_command"
 
 
 def judged(folder: Path, text: str, *allow: str, grants: tuple[Grant, ...] = ()) -> Verdict:
-    details = ExecDetails(text, (), str(folder), "high", "")
+    details = ExecDetails(command=text, roots=(), directory=str(folder), risk="high", risk_reason="")
     action = Action(tool=SHELL, args={"command": text}, details=details, main=text, paths=(f"{folder}/",))
     rules = [Rule(ruling="allow", tool=SHELL, command=tuple(one.split())) for one in allow]
     return Policy(rules, roots=(str(folder),), grants=grants).judge(action)

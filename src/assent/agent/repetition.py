@@ -66,7 +66,7 @@ class ReplyGuard:
         self._texts = RepetitionDetector()
         self._thoughts = RepetitionDetector()
 
-    def saw(self, chunk: Chunk) -> Finished | None:
+    def observe(self, chunk: Chunk) -> Finished | None:
         """How the reply ends here, if it must not continue."""
         match chunk:
             case TextChunk():

@@ -1,4 +1,4 @@
-"""Which providers take a key, and whether one is accepted: one cheap request, with the key in no message."""
+"""Which providers take a key, and whether they accept it: one cheap request. No message contains the key."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from assent.models.model_protocol import BadRequest, Transient
 from assent.models.provider import Provider
 from assent.models.provider_registry import full_name
 
-CHECK_WITHIN = 20.0
+CHECK_TIMEOUT = 20.0
 """Seconds."""
 
 
@@ -22,9 +22,9 @@ class KeyTaker(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     page: str
-    """Where people get a key."""
+    """The page where people get a key."""
     set_variable: str
-    """The environment variable that holds a key already; empty if none does."""
+    """The environment variable that already holds a key; empty if none does."""
     example: str
     """A model to try."""
 
@@ -73,7 +73,7 @@ async def check_key(access: ModelAccess, name: str, key: str) -> int | None:
     if provider.list_models is None:
         return None
     try:
-        async with asyncio.timeout(CHECK_WITHIN):
+        async with asyncio.timeout(CHECK_TIMEOUT):
             return len(await provider.list_models(reached))
     except TimeoutError as error:
-        raise Transient(f"{provider.title} did not answer within {CHECK_WITHIN:.0f} seconds") from error
+        raise Transient(f"{provider.title} did not answer within {CHECK_TIMEOUT:.0f} seconds") from error

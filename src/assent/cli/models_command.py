@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from assent.app.model_catalog import ModelView, ProviderView
 
 EPILOG = """\
-  assent models                  what can be used, and what is missing for the others
+  assent models                  what you can use, and what is missing for the rest
   assent models openrouter       all models of one provider
   assent -m ollama:qwen3 -p "…"  use one; ASSENT_MODEL and `model` in the settings name a default
 
-A window is in tokens; prices are dollars for a million tokens of input and output, as of the date behind them."""
-MOST_SHOWN = 15
-"""Models of one provider, unless it was asked for."""
+Context windows are in tokens. Prices are in dollars per million tokens of input and output, as of the date shown."""
+MAX_LISTED_MODELS = 15
+"""Models to list per provider, unless one provider is named."""
 
 
 def main(argv: list[str]) -> int:
-    parser = Parser("assent models", "Lists the providers and their models, asking those that can be asked.", EPILOG)
+    parser = Parser("assent models", "Lists the providers and their models. Asks all that have a key.", EPILOG)
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     args = parser.parse_args(argv)
     try:
         access = ModelAccess(os.environ, load_settings(os.environ))
@@ -51,7 +51,7 @@ async def _list(access: ModelAccess, only: str | None, *, as_json: bool) -> int:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode({"providers": views})).decode() + "\n")
     else:
         style = Style.for_stream(sys.stdout)
-        lines = _lines(views, style, MOST_SHOWN if only is None else None)
+        lines = _lines(views, style, MAX_LISTED_MODELS if only is None else None)
         sys.stdout.writelines(f"{line}\n" for line in (*lines, *await _in_use(access)))
     usable = any(view.state == "usable" for view in views)
     return exit_codes.OK if only is None or usable else exit_codes.ERROR

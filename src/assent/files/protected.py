@@ -112,8 +112,13 @@ _MODULES = ("py", "pyc", "so", "pyd")
 
 def why_secret(names: Sequence[str]) -> str | None:
     """The reason if the content of this path is likely a secret."""
-    found = secret_part(names, [fold(name) for name in names])
+    found = secret_name(names)
     return None if found is None else f"{found} usually holds secrets"
+
+
+def secret_name(names: Sequence[str]) -> str | None:
+    """The part of a path whose name is usual for secrets."""
+    return secret_part(names, [fold(name) for name in names])
 
 
 class _List:

@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from assent.files.hard_links import SHORT_LOOK, TooManyFiles, has_other_names, secrets_by_links, why_second_name
-from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
+from assent.files.protected import secret_name, why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
 from assent.files.secret_names import OWN
 
@@ -42,6 +42,8 @@ class PathVerdict(msgspec.Struct, frozen=True):
     reason: str
     runs: str = ""
     """For a file to write: why tools would run or obey it."""
+    secret: str = ""
+    """For a file to read: the part of its path whose name is usual for secrets."""
 
 
 class Workspace:
@@ -90,9 +92,9 @@ class Workspace:
         names = self._all_names(target, named, op)
         reason = self._why_protected(names, named.path, op)
         runs = _first(map(why_run, names)) if op in ("write", "create") else None
-        return PathVerdict(
-            "protected" if reason else "inside", named.path, reason or "inside the workspace", runs or ""
-        )
+        secret = _first(map(secret_name, names)) if reason and op == "read" else None
+        kind = "protected" if reason else "inside"
+        return PathVerdict(kind, named.path, reason or "inside the workspace", runs or "", secret or "")
 
     def _all_names(self, target: Resolved, named: Resolved, op: Operation) -> list[tuple[str, ...]]:
         """The names of the place below a root, in every spelling."""

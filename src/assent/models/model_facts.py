@@ -1,6 +1,7 @@
-"""What is known about a model by its name: how much it can look at at once, and what it costs.
+"""What is known about a model by its name: the size of its context window, and what it costs.
 
-A model that is not listed costs "unknown", never a guess. A wrong guess of a window costs an early compression.
+The price of a model that is not listed is unknown, never guessed. A window that is guessed too small only makes
+compression start early.
 """
 
 import time
@@ -16,7 +17,7 @@ UNKNOWN_WINDOW = 128_000
 
 
 def context_window(name: str, own: OwnProviders | None = None) -> int:
-    """`own`: the providers of the settings."""
+    """`own`: the providers in the settings."""
     provider, known = _look_up(name, own)
     if known is not None:
         return known.window
@@ -40,14 +41,14 @@ def _today() -> str:
 
 
 class Prices:
-    """The providers' lists, with the user's own prices before them."""
+    """The providers' price lists; the user's own prices take precedence."""
 
     def __init__(self, own: Mapping[str, Price] | None = None, today: Callable[[], str] = _today) -> None:
         self._own = dict(own or {})
         self._today = today
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """Dollars for one request; None when nobody knows what the model costs."""
+        """Dollars for one request; None if the price of the model is unknown."""
         price = self._price(model, usage.input)
         if price is None:
             return None

@@ -1,8 +1,8 @@
-"""Calls whose arguments come as JSON text inside a stream: whole ones go on at once, those that may be half wait.
+"""Calls whose arguments arrive as JSON text in a stream: complete calls pass at once, others wait for the end.
 
-Only the end of a reply tells whether a call without arguments takes none or has lost them, and whether a call with half
-its arguments was cut by the limit of the reply or by an accident. Until then it waits, and whatever comes after it
-waits behind it, because the order is part of what the model said. Pure.
+Only the end of a reply shows whether a call without arguments takes none or has lost them, and whether a call with half
+its arguments was cut by the output limit or by an error. Until then the call waits, and everything after it waits too,
+because the order is part of what the model said. Pure.
 """
 
 from typing import Any, cast
@@ -22,7 +22,7 @@ class _Doubtful(Struct, frozen=True):
 
 
 class ChunkQueue:
-    """Each method gives the chunks that may go on now."""
+    """Each method returns the chunks that can be passed on now."""
 
     def __init__(self, model: str, used_ids: set[str]) -> None:
         """`used_ids`: of the calls before this reply."""
@@ -47,7 +47,7 @@ class ChunkQueue:
         return []
 
     def settle(self, *, limited: bool) -> list[Chunk]:
-        """The reply has ended; `limited`: because it was as long as it may be. Raises BrokenStream for half a call."""
+        """The reply has ended; `limited`: at the output limit. Raises BrokenStream for an incomplete call."""
         waiting, self._waiting = self._waiting, []
         chunks = [self._judge(item, limited) if isinstance(item, _Doubtful) else item for item in waiting]
         return [chunk for chunk in chunks if chunk is not None]
@@ -57,7 +57,7 @@ class ChunkQueue:
             return None
         args = {} if not call.arguments.strip() else parse_object(call.arguments)
         if args is None:
-            raise BrokenStream(f"{self._model} sent half a call of {call.name}")
+            raise BrokenStream(f"{self._model} sent an incomplete call of {call.name}")
         return self._call(call.name, args, call.call_id)
 
     def _call(self, name: str, args: JsonObject, call_id: str | None) -> CallChunk:

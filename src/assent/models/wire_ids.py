@@ -1,7 +1,7 @@
-"""Call ids on the wire. Providers refuse long ids and ids with other characters; ours may have a dot or be longer.
+"""Call ids on the wire. Providers reject long ids and unusual characters; Assent's ids may contain a dot or be longer.
 
-An id that every provider takes goes as it is. Any other becomes one made from it, always the same: what is cached of
-the conversation stays valid, and a result finds its call. Pure.
+An id that every provider accepts is sent as it is. Any other is replaced by one derived from it, always the same: the
+provider's cache of the conversation stays valid, and a result matches its call. Pure.
 """
 
 import hashlib

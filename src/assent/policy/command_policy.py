@@ -11,7 +11,7 @@ from posixpath import dirname, isdir, normpath, realpath
 
 from msgspec.structs import replace
 
-from assent.approval import ExecDetails, Grant, Mode
+from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
 from assent.policy.arrival_checks import module_behind, write_behind
@@ -19,6 +19,7 @@ from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
 from assent.policy.effects import only_reads
+from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.query_commands import is_question
@@ -50,8 +51,10 @@ class CommandJudge:
         grants: Iterable[Grant],
         mode: Mode,
         roots: tuple[str, ...],
+        unapproved: tuple[UnapprovedFile, ...] = (),
     ) -> None:
         self._details = details
+        self._unapproved = unapproved
         self._mode: Mode = mode
         self._roots = roots
         self._rules = list(rules)
@@ -165,6 +168,8 @@ class CommandJudge:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
         reads = only_reads(self._details.command, self._details.directory, self._roots)
         plan = replace(found.plan, sandbox="read-only" if reads and not chosen else sandbox_of(found.plan, chosen))
+        if used and self._unapproved:
+            return Verdict("ask", "rule", unapproved_in_words(self._unapproved))
         if used:
             return by_grants(used, plan)
         return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), plan)

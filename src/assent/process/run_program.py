@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from assent.plan import ExecutedFile
 from assent.process.environment import child_environment
 from assent.process.family import Family
 from assent.process.kill import end_family
@@ -80,14 +81,16 @@ async def run(
     terminal: Size | None = None,
     mark: str = "",
     launcher: Launcher | None = None,
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> ProcessFinished:
-    """Raises OSError if the program cannot be started. `on_binary` counts the bytes of binary output.
+    """Raises OSError if the program cannot be started, and FileChanged if one of these files has another content.
+    `on_binary` counts the bytes of binary output.
 
     By its `mark` (see `leftover.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
     child = _Child(on_output, on_binary, limits, terminal)
-    await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher)
+    await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher, unchanged)
     try:
         return await child.over(on_start)
     finally:
@@ -112,11 +115,18 @@ class _Child:
         self._channel = Channel(terminal)
 
     async def start(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, launcher: Launcher | None
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        mark: str,
+        launcher: Launcher | None,
+        unchanged: Sequence[ExecutedFile],
     ) -> None:
         """Nothing has to be released if it fails."""
+        output = self._channel.theirs
         try:
-            self._process = await spawn(argv, cwd, env, mark, output=self._channel.theirs, launcher=launcher)
+            self._process = await spawn(argv, cwd, env, mark, output=output, launcher=launcher, unchanged=unchanged)
         except BaseException:
             self._channel.close()
             raise

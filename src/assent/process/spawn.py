@@ -14,8 +14,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from assent.plan import ExecutedFile
 from assent.process import supervisor_client
 from assent.process.ancestry import MARKER
+from assent.process.changed_files import FileChanged, first_changed
 from assent.process.family import nested_mark
 
 
@@ -79,8 +81,10 @@ async def spawn(
     errors: int | None = None,
     input: int | None = None,
     launcher: Launcher | None = None,
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> Child:
-    """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
+    """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it. Raises
+    FileChanged, and starts nothing, if one of these files has another content.
 
     Raises OSError if it cannot be started. If the caller is cancelled meanwhile, it learns that at its next `await` and
     has to end what was started.
@@ -91,8 +95,8 @@ async def spawn(
     try:
         streams = (nothing if input is None else input, output, output if errors is None else errors)
         if launcher is None:
-            return await start(argv, cwd, marked, mark, streams)
-        return await start([*launcher.argv, *argv], cwd, marked, mark, streams, launcher.inputs)
+            return await start(argv, cwd, marked, mark, streams, (), unchanged)
+        return await start([*launcher.argv, *argv], cwd, marked, mark, streams, launcher.inputs, unchanged)
     finally:
         os.close(nothing)
 
@@ -104,8 +108,11 @@ async def _start(
     _: str,
     streams: tuple[int, int, int],
     inputs: Sequence[bytes] = (),
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> "_Unsupervised":
     assert not inputs, "only the supervisor can hand these to a launcher"
+    if (path := first_changed((one.path, one.sha256) for one in unchanged)) is not None:
+        raise FileChanged(path)
     return _Unsupervised(argv, cwd, env, streams)
 
 

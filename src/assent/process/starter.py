@@ -144,10 +144,19 @@ class Starter:
             guarded = guard(program, argv, frame.cwd, environment, self._setup(stage, frame, opened, argv))
         except (RefusedRepository, OSError) as error:
             raise Refusal(f"{argv[0]}: {error}") from error
+        self._check_files()
         environment |= guarded.variables
         for note in guarded.notes:
             self._say(note)
         return self._spawn(stage, program, guarded, files, frame, environment, descriptors, group, opened)
+
+    def _check_files(self) -> None:
+        """As late as possible: an earlier command of the plan may have changed one, too."""
+        if self._plan.unchanged:
+            from assent.process.changed_files import first_changed
+
+            if (path := first_changed((one.path, one.sha256) for one in self._plan.unchanged)) is not None:
+                raise Refusal(f"{path}: has changed since it was approved, so this was not started")
 
     def _setup(self, stage: "Stage", frame: PlanFrame, opened: list[int], argv: Sequence[str]) -> Setup:
         plan = self._plan

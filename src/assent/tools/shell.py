@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
@@ -21,12 +22,17 @@ from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
+    from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
 _MB = 1_000_000
+_CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
+_CHANGED_MEANWHILE = (
+    "{} changed while the command was starting or running: other content than the approved may have run."
+)
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -133,6 +139,7 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
+        from assent.process.changed_files import FileChanged, StartWatch
         from assent.process.plain_text import plain
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
@@ -144,9 +151,12 @@ class ShellInvocation(Invocation):
         confined = await self._confined(permit)
         removed: list[str] = []
         try:
-            finished = await self._run(permit, confined, live, throttle, whole)
+            watch = StartWatch(permit.unchanged)
+            finished = await self._run(permit, confined, live, throttle, whole, watch)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except FileChanged as error:
+            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
         except asyncio.CancelledError:
             if whole.path:
                 throttle.add(f"\n[all output so far: {whole.path}]\n")
@@ -155,7 +165,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        return self._result(finished, whole, permit, removed)
+        return self._result(finished, whole, permit, removed, watch)
 
     async def _run(
         self,
@@ -164,6 +174,7 @@ class ShellInvocation(Invocation):
         live: Live,
         throttle: "Throttle",
         whole: "WholeOutput",
+        watch: "StartWatch",
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
@@ -174,19 +185,22 @@ class ShellInvocation(Invocation):
         from assent.process.run_program import run
         from assent.sandbox.confinement import confined_environment
 
-        def heard(text: str) -> None:
+        def on_output(text: str) -> None:
+            watch.look()
             throttle.add(text)
             whole.add(text)
 
-        argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         env = command_environment(self._tool.environment)
         return await run(
             argv,
             cwd=self._directory(),
             env=env if confined is None else confined_environment(env),
             launcher=None if confined is None else confined.launcher,
+            unchanged=permit.unchanged,
             on_start=live.process,
-            on_output=heard,
+            on_output=on_output,
             on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
@@ -217,7 +231,12 @@ class ShellInvocation(Invocation):
             ) from error
 
     def _result(
-        self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit, removed: list[str]
+        self,
+        finished: "ProcessFinished",
+        whole: "WholeOutput",
+        permit: Permit,
+        removed: list[str],
+        watch: "StartWatch",
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
@@ -227,8 +246,11 @@ class ShellInvocation(Invocation):
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes])
-        return ToolResult(report, TerminalDisplay(for_person(finished), ended_badly(finished)))
+        watch.look()
+        changed = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *changed])
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in changed)
+        return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover import end_leftovers

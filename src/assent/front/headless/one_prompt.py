@@ -14,7 +14,7 @@ from assent import exit_codes
 from assent.app.call_states import Executing, Validating
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
-from assent.app.mcp_prompts import NoText, typed_out
+from assent.app.mcp_prompts import NoText, expand_prompt
 from assent.app.model_access import ModelError
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.rule_sources import BadRule, Rule
@@ -108,7 +108,7 @@ class _Filled:
     async def prepare(self, environment: SessionEnvironment) -> None:
         await environment.ready(_notice)
         if self.prompt is not None and self._typed.startswith("/"):
-            self.prompt = self.prompt.removesuffix(self._typed) + await typed_out(environment.mcp, self._typed)
+            self.prompt = self.prompt.removesuffix(self._typed) + await expand_prompt(environment.mcp, self._typed)
 
 
 def _notice(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The Gemini adapter: how its requests are addressed, which models it has, and its search of the web."""
+"""The Gemini adapter: where its requests go, which models it has, and its web search."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
@@ -9,7 +9,6 @@ from assent.http.head import Headers
 from assent.models.gemini.gemini_failures import ADVICE, failure
 from assent.models.gemini.gemini_reply import GeminiReply
 from assent.models.gemini.gemini_request import encode_request
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
@@ -31,7 +30,7 @@ class GeminiFormat:
     def __init__(
         self, model: str, folder: str = "/v1beta/models", provider: str = "gemini", advice: str = ADVICE
     ) -> None:
-        """`folder` is where the models are; `advice` says what to do about a key that is refused."""
+        """`folder` is the path of the models; `advice` says what to do about a rejected key."""
         self._model = model
         self._provider = provider
         self._advice = advice
@@ -58,7 +57,7 @@ class SearchingModel(StreamedModel):
         self._format = wire
 
     async def search(self, query: str) -> SearchAnswer:
-        """Google's search, with an answer that this model writes from what was found."""
+        """Google's search, with an answer that this model writes from the results."""
         from assent.models.gemini.gemini_search import SearchReader, encode_search
 
         reply, events, found = self._format.new_reply(), SseDecoder(), SearchReader()
@@ -71,7 +70,7 @@ class SearchingModel(StreamedModel):
 
 
 class GeminiModel(SearchingModel):
-    """One that is reached with a key, at Google AI."""
+    """A Gemini model at Google AI, with a key."""
 
     def __init__(
         self,
@@ -101,14 +100,16 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     check_key(access.key, KEY_VARIABLE)
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider", ADVICE)
 
-    path = "/v1beta/models?pageSize=1000"
-    found = await fetch_list(http, path, _key_header(access.key), _List, refused, access.key)
+    async with JsonClient(http, _key_header(access.key), access.key, refused) as client:
+        found = await client.get("/v1beta/models?pageSize=1000", _List)
     return [
         FoundModel(
             name=model.name.removeprefix("models/"), window=model.input_token_limit, output=model.output_token_limit

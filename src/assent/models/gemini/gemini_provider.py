@@ -1,4 +1,4 @@
-"""Gemini as a provider, reached with a key or through Vertex AI: addresses, keys, its models and what they cost."""
+"""Gemini as a provider, with a key or through Vertex AI: addresses, keys, its models and what they cost."""
 
 from assent.config import Price
 from assent.models.gemini.gemini_model import (
@@ -13,7 +13,7 @@ from assent.models.gemini.gemini_model import (
 from assent.models.provider import Access, KnownModel, Provider
 
 LONG_INPUT = 200_000
-"""Tokens of input beyond which some models take another price for the whole request."""
+"""Tokens of input above which some models charge another price for the whole request."""
 
 
 def _connect(model: str, access: Access) -> GeminiModel:

@@ -1,6 +1,6 @@
 """Gemini through Vertex AI: the same requests and replies, at the address of a project, with an access token.
 
-The token comes from the environment or from a command. It lasts for about an hour, and nothing here renews it.
+The token comes from the environment or from a command. It is valid for about an hour, and nothing here renews it.
 """
 
 import re
@@ -51,13 +51,13 @@ def address(location: str) -> str:
 def _project(access: Access) -> str:
     project = access.env.get(PROJECT_VARIABLE, "").strip()
     if not (project and project.isascii() and project.isprintable()):
-        raise BadRequest(f"Vertex AI needs to know your project: set {PROJECT_VARIABLE} to its id")
+        raise BadRequest(f"Vertex AI needs your project: set {PROJECT_VARIABLE} to its id")
     return project
 
 
 def _location(access: Access) -> str:
-    """It becomes a part of the host that the token is sent to, so it must not be anything else."""
+    """It becomes part of the host that the token is sent to, so it must be a plain location."""
     location = access.env.get(LOCATION_VARIABLE, "").strip() or "global"
     if _LOCATION.fullmatch(location) is None:
-        raise BadRequest(f"{LOCATION_VARIABLE} is {location!r}, which is no location of Google's")
+        raise BadRequest(f"{LOCATION_VARIABLE} is {location!r}, which is not a location of Google Cloud")
     return location

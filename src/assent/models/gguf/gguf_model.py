@@ -1,6 +1,6 @@
-"""A model file as a model: its server is started with the first request, and gone when the model is closed.
+"""A model file as a model: its server starts with the first request, and stops when the model is closed.
 
-Assent speaks chat completions with it. A server that died is started again with the next request.
+Assent talks to it through chat completions. A server that died is started again with the next request.
 """
 
 import asyncio
@@ -161,4 +161,4 @@ async def _line_of_json(peer: Peer) -> bytes | None:
 def _last_words(errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     said = [line for line in lines if "error" in line.lower() or "fail" in line.lower()] or lines
-    return said[-1][:500] if said else "it ended without a word"
+    return said[-1][:500] if said else "it exited without an error message"

@@ -1,7 +1,7 @@
-"""Call ids on the wire. Servers refuse long ids, ids with other characters, and the same id twice; ours may be any.
+"""Call ids on the wire. Servers reject long ids, unusual characters, and duplicates; Assent's ids may be anything.
 
-An id that every server takes goes as it is. Any other becomes one made from it, always the same: what was cached of the
-conversation stays valid, and a result finds its call.
+An id that every server accepts is sent as it is. Any other is replaced by one derived from it, always the same: the
+server's cache of the conversation stays valid, and a result matches its call.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ class WireIds:
         self._used: set[str] = set()
 
     def take(self, call_id: str) -> str:
-        """An id for one more call, different from all before."""
+        """A new id for the next call, different from all before."""
         wire_id, n = self._fit(call_id), 0
         while wire_id in self._used:
             n += 1

@@ -13,7 +13,7 @@ from assent.plan import Word
 from assent.policy.shell import builders, compilers, compiling, containers, git, languages, services
 from assent.policy.shell.cloud import CHANGES, changes_by_name, cloud_problems, without_account
 from assent.policy.shell.operands import is_several
-from assent.policy.shell.options import Use, Words, changing
+from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import may_be_protected, secret
 from assent.secrets.secret_words import variable_is_secret
 
@@ -136,7 +136,7 @@ def _tar_packs(use: Use, first: str) -> bool:
         word.literal and re.fullmatch(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*", word.text) for word in packed
     ):
         return False
-    use.problems[:] = [problem for problem in use.problems if problem not in (changing("-c"), changing("--create"))]
+    use.excuse("-c", "--create")
     use.makes = True
     use.writes.append(Word(named[0]))
     use.reads = [*(word for word in use.reads if word.text != named[0]), *packed]
@@ -343,7 +343,7 @@ def _rm(use: Use, _words: Words) -> None:
     """A folder is deleted with its content only if a program creates it again, or if the rule says `-r`."""
     if not use.operands or not all(word.literal and _MADE_ANEW.fullmatch(word.text) for word in use.operands):
         return
-    use.problems[:] = [problem for problem in use.problems if problem not in map(changing, ("-r", "-R", "--recursive"))]
+    use.excuse("-r", "-R", "--recursive")
     use.writes = [word for word in use.writes if "node_modules" not in word.text]
 
 

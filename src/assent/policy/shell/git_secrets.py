@@ -61,7 +61,7 @@ def _shows_earlier_names(use: Use) -> bool:
     return use.option("-L") is not None or (_shows(use) and use.option("--follow") is not None)
 
 
-def unhidden(use: Use) -> str | None:
+def why_not_hidden(use: Use) -> str | None:
     """Why it may still show a secret."""
     match use.names[1:]:
         case ("cat-file",) if not _asks_about(use) and any(map(_is_number, use.operands)):
@@ -78,7 +78,7 @@ def unhidden(use: Use) -> str | None:
             return None
 
 
-def told(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
+def with_limited_objects(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words, with object IDs limited to commits, and with room for the path patterns."""
     if use.names[1:] == ("stash", "show"):
         return _as_diff(use, words)

@@ -51,7 +51,7 @@ class Search(Struct):
     timed_out: bool = False
 
 
-class _Enough(Exception):
+class _LimitReached(Exception):
     """Whether the limit is reached, so that the search can stop."""
 
 
@@ -73,7 +73,7 @@ class _Collector:
                 return
             if self.search.matches >= self._total:
                 self.search.limited = True
-                raise _Enough
+                raise _LimitReached
             self.search.matches += 1
         self.search.hits.append(hit)
 
@@ -96,7 +96,7 @@ async def search(files: Files, start: str, query: Query, seconds: float) -> Sear
             if not rg or not await unless_stuck(_with_rg(rg, start, query, collector), start):
                 collector.search = Search()
                 await _with_python(files, start, query, collector)
-    except _Enough:
+    except _LimitReached:
         pass
     except TimeoutError:
         collector.search.timed_out = True
