@@ -11,6 +11,7 @@ from assent.app.question_text import sandbox_in_words
 from assent.approval import ExecDetails
 from assent.config import Environment
 from assent.files.workspace import Workspace
+from assent.parts import TerminalDisplay
 from assent.plan import Plan, SandboxName
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -121,19 +122,26 @@ class Quiet:
     def process(self, pid: int) -> None: ...
 
 
-def run(folder: Path, command: str, *, sandbox: SandboxName = "workspace", works: bool = True) -> ToolResult:
+def permit(plan: Plan | None = None) -> Permit:
+    return Permit(call_id="c", digest="d", by_person=plan is None, plan=plan)
+
+
+def run(folder: Path, command: str, *, works: bool = True) -> ToolResult:
+    invocation = shell_tool(folder, works=works).invocation(ShellParams(command))
+    return asyncio.run(invocation.execute(permit(), Quiet()))
+
+
+def shell_tool(folder: Path, *, works: bool = True) -> ShellTool:
     data = folder.parent / "data"
     confinement = Confinement([str(folder)], [str(data)], str(data / "sandbox"), os.environ)
     if not works:
         confinement.problem = _no_sandbox  # type: ignore[method-assign]
-    tool = ShellTool(
+    return ShellTool(
         Files(Workspace([str(folder)], str(folder))),
         environment=Environment(),
         confinement=lambda: confinement,
-        approved=sandbox,
+        approved="workspace",
     )
-    invocation = tool.invocation(ShellParams(command))
-    return asyncio.run(invocation.execute(Permit(call_id="c", digest="d", by_person=True), Quiet()))
 
 
 async def _no_sandbox() -> str:
@@ -187,3 +195,18 @@ def test_a_command_shown_in_a_sandbox_does_not_run_without_one(folder: Path):
     with pytest.raises(ToolFailed, match="there is no sandbox: bubblewrap is not installed"):
         run(folder, "touch made", works=False)
     assert not (folder / "made").exists()
+
+
+def test_that_there_is_no_sandbox_is_said_once(folder: Path):
+    tool = shell_tool(folder, works=False)
+    plan = plan_of("ls", folder)
+    assert plan is not None
+
+    def said() -> bool:
+        result = asyncio.run(tool.invocation(ShellParams("ls")).execute(permit(plan), Quiet()))
+        assert isinstance(result.display, TerminalDisplay)
+        text = "There is no sandbox here: bubblewrap is not installed."
+        assert (text in str(result.content)) is (text in result.display.text)
+        return text in result.display.text
+
+    assert [said(), said()] == [True, False]
