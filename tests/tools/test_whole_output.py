@@ -73,3 +73,8 @@ def test_a_line_too_long_to_wait_for_is_cut_and_the_secret_at_the_cut_is_masked(
         told = written(text, cuts)
         assert told == written(text, [])
     assert TOKEN[4:14] not in told
+
+
+def test_an_unfinished_word_at_the_end_is_in_the_file() -> None:
+    text = "a line\n" * 10_000 + "see ghp_"
+    assert written(text, []) == text
