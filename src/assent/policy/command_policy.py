@@ -17,6 +17,7 @@ from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
+from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
@@ -163,7 +164,8 @@ class CommandJudge:
         chosen = self._chosen_sandboxes()
         if "off" in chosen:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
-        plan = replace(found.plan, sandbox=sandbox_of(found.plan, chosen))
+        reads = only_reads(self._details.command, self._details.directory, self._roots)
+        plan = replace(found.plan, sandbox="read-only" if reads and not chosen else sandbox_of(found.plan, chosen))
         if used and self._unapproved:
             return Verdict("ask", "rule", unapproved_in_words(self._unapproved))
         if used:

@@ -9,16 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
 from assent.policy.shell.command_rules import program
-from assent.policy.shell.options import Use, examine
+from assent.policy.shell.options import examine
 
 ORDER: tuple[SandboxName, ...] = ("read-only", "workspace", "network", "off")
 """From the tightest to the widest."""
-_BY_EFFECT: dict[str, SandboxName] = {
-    "read": "read-only",
-    "write": "workspace",
-    "run": "workspace",
-    "network": "off",
-}
 _FETCHES = frozenset(
     tuple(words.split())
     for words in (
@@ -38,32 +32,27 @@ _FETCHES = frozenset(
 
 
 def sandbox_of(plan: Plan, chosen: Iterable[SandboxName] = ()) -> SandboxName:
-    """The tightest profile in which all of the plan works. `chosen` are those of the rules that allow it, if any."""
+    """The profile in which all of a plan works that does more than read. `chosen` are those of the rules that allow it,
+    if they name any.
+    """
     named = list(chosen)
-    return widest(named if named else [_of_stage(stage) for stage in simple_commands(plan.steps)])
+    return widest(named or [_of_stage(stage) for stage in simple_commands(plan.steps)])
 
 
 def widest(names: Sequence[SandboxName]) -> SandboxName:
-    return max(names, key=ORDER.index) if names else "read-only"
+    return max(names, key=ORDER.index) if names else "workspace"
 
 
 def _of_stage(stage: Stage) -> SandboxName:
     name = program(stage.words[0].text)
     if name == "git":
-        return "read-only" if stage.git == "looks" else "off"
+        return "workspace" if stage.git == "looks" else "off"
     return _of_words(name, stage.words)
 
 
 def _of_words(name: str, words: tuple[Word, ...]) -> SandboxName:
     use = examine(name, words)
-    if use is None:
-        return "off" if (name,) in _FETCHES else "workspace"
-    if any(use.names[:size] in _FETCHES for size in (1, 2)):
+    names = (name,) if use is None else use.names
+    if any(names[:size] in _FETCHES for size in (1, 2)) or (use is not None and use.model.effect == "network"):
         return "off"
-    own = _BY_EFFECT[use.model.effect]
-    return widest([own, _of_words(program(use.payload[0].text), use.payload)]) if use.payload else _written(use, own)
-
-
-def _written(use: Use, own: SandboxName) -> SandboxName:
-    """A program that reads may be told to write: `sort -o`."""
-    return widest([own, "workspace"]) if use.writes or use.makes else own
+    return _of_words(program(use.payload[0].text), use.payload) if use is not None and use.payload else "workspace"

@@ -5,6 +5,7 @@ links. It starts nothing: `bubblewrap.py` and others turn a box into a program's
 """
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from glob import glob
@@ -46,6 +47,8 @@ class Box(Struct, frozen=True, kw_only=True):
     """Cannot be opened."""
     emptied: tuple[str, ...] = ()
     """Read as empty files: programs insist on reading them."""
+    absent: tuple[str, ...] = ()
+    """Do not exist and must not come into being. No mount can prevent that; `remove_new` undoes it."""
     needed: tuple[str, ...] = ()
     """Must be readable even if they are in a folder that the box replaces, such as /tmp."""
 
@@ -89,6 +92,7 @@ class BoxMaker:
             protected=_real(protected),
             hidden=self._hidable(_real(hidden)),
             emptied=_real([*_emptied_in(found), *filter(has_token, filter(is_settings, self._in_home()))]),
+            absent=tuple(_missing_in(repository)),
             needed=tuple(path for path in self._needed if os.path.exists(path)),
         )
         return _checked(box, complete=all(one.complete for one in found))
@@ -120,6 +124,7 @@ class BoxMaker:
         yield from (path for path in _SYSTEM_SECRETS if os.path.exists(path))
         yield from (folder for folder in self._own if os.path.isdir(folder))
         yield from (path for path in self._in_home() if not is_settings(path))
+        yield from (path for path in listening_sockets() if not any(is_below(path, root) for root in self._roots))
         sockets = (os.path.join(self._home, name) for name in _SOCKET_FOLDERS)
         yield from filter(os.path.isdir, sockets)
 
@@ -143,6 +148,42 @@ def _kept_in(repository: GitFolder | None) -> Iterable[str]:
     for folder in dict.fromkeys((repository.git, repository.common)):
         yield from (os.path.join(folder, name) for name in _GIT_KEEPS if os.path.lexists(os.path.join(folder, name)))
         yield from (path for pattern in _GIT_NESTED for path in glob(os.path.join(folder, pattern), recursive=True))
+
+
+def _missing_in(repository: GitFolder | None) -> Iterable[str]:
+    """With one of these, a repository takes its settings and hooks from elsewhere."""
+    if repository is not None:
+        paths = (os.path.join(repository.git, name) for name in ("commondir", "config.worktree"))
+        yield from (path for path in paths if not os.path.lexists(path))
+
+
+def remove_new(absent: Iterable[str]) -> list[str]:
+    """Remove what a command created although it must not exist; returns the paths."""
+    found = [path for path in absent if os.path.lexists(path)]
+    for path in found:
+        if os.path.isdir(path) and not os.path.islink(path):
+            os.rename(path, f"{path}.removed-by-assent")
+        else:
+            os.unlink(path)
+    return found
+
+
+def listening_sockets() -> list[str]:
+    """The sockets of other programs that have a place in the file system: a read-only mount does not close them."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
+            fields = [line.split(maxsplit=7) for line in file]
+    except OSError:
+        return []
+    paths = {one[7].rstrip("\n") for one in fields if len(one) == 8 and one[7].startswith("/")}
+    return sorted(path for path in paths if is_socket(path))
+
+
+def is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _secrets_in(found: Sequence[SpecialPaths]) -> Iterable[str]:

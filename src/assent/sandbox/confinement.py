@@ -1,9 +1,9 @@
 """Confines the programs of one workspace: chooses the mechanism that works here, and makes a launcher for a profile.
 
     confinement = Confinement(roots, own_folders, masks, env)
-    launcher = await confinement.launcher("workspace", cwd)
+    confined = await confinement.confine("workspace", cwd)
 
-The first use tests whether the sandbox holds. If it does not, nothing pretends that it does: `launcher` raises, and
+The first use tests whether the sandbox holds. If it does not, nothing pretends that it does: `confine` raises, and
 whoever decides about commands must ask a person instead.
 """
 
@@ -12,9 +12,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
-from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders
+from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.profiles import PROFILES, Profile
 
@@ -33,6 +35,20 @@ _CACHES = {
 
 class Unconfined(Exception):
     """The sandbox cannot be used; the message says why."""
+
+
+class Confined(Struct, frozen=True):
+    """One run in a sandbox: what starts it, and what to look after when it has ended."""
+
+    launcher: Launcher
+    absent: tuple[str, ...] = ()
+
+    def clean_up(self) -> list[str]:
+        """Undo what the sandbox cannot prevent; returns a sentence for each."""
+        return [
+            f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
+            for path in remove_new(self.absent)
+        ]
 
 
 class Confinement:
@@ -63,16 +79,16 @@ class Confinement:
         except OSError as error:
             return str(error)
 
-    async def launcher(self, name: SandboxName, cwd: str) -> Launcher | None:
-        """What starts a program in this profile; None for `off`. Raises Unconfined."""
+    async def confine(self, name: SandboxName, cwd: str) -> "Confined | None":
+        """How to start a program in this profile; None for `off`. Raises Unconfined."""
         profile = PROFILES[name]
         if not profile.confined:
             return None
         if problem := await self.problem():
             raise Unconfined(problem)
-        return self._launcher(profile, cwd)
+        return self._confined(profile, cwd)
 
-    def _launcher(self, profile: Profile, cwd: str) -> Launcher:
+    def _confined(self, profile: Profile, cwd: str) -> "Confined":
         program = bubblewrap()
         assert program is not None, "tested before"
         try:
@@ -80,7 +96,7 @@ class Confinement:
             self.masks.make()
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
-        return bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
+        return Confined(bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks), box.absent)
 
 
 def confined_environment(env: Mapping[str, str]) -> dict[str, str]:

@@ -22,10 +22,8 @@ from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
-    from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
-    from assent.process.spawn import Launcher
-    from assent.sandbox.confinement import Confinement
+    from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
@@ -149,9 +147,17 @@ class ShellInvocation(Invocation):
         masked = self._tool.masker.stream(whole_lines=True)
         name = output_name(permit.call_id)
         whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
+        watch = StartWatch(permit.unchanged)
+
+        def heard(text: str) -> None:
+            watch.look()
+            throttle.add(text)
+            whole.add(text)
+
+        confined = await self._confined(permit)
+        removed: list[str] = []
         try:
-            watch = StartWatch(permit.unchanged)
-            finished = await self._run(permit, live, throttle, whole, watch)
+            finished = await self._run(permit, confined, live, throttle, heard)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except FileChanged as error:
@@ -163,10 +169,17 @@ class ShellInvocation(Invocation):
         finally:
             whole.close()
             throttle.close()
-        return self._result(finished, whole, permit, watch)
+            removed += [] if confined is None else confined.clean_up()
+        watch.look()
+        return self._result(finished, whole, permit, watch.changed, removed)
 
     async def _run(
-        self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput", watch: "StartWatch"
+        self,
+        permit: Permit,
+        confined: "Confined | None",
+        live: Live,
+        throttle: "Throttle",
+        heard: Callable[[str], None],
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
@@ -177,20 +190,14 @@ class ShellInvocation(Invocation):
         from assent.process.run_program import run
         from assent.sandbox.confinement import confined_environment
 
-        def heard(text: str) -> None:
-            watch.look()
-            throttle.add(text)
-            whole.add(text)
-
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         env = command_environment(self._tool.environment)
-        launcher = await self._launcher(permit)
         return await run(
             argv,
             cwd=self._directory(),
-            env=env if launcher is None else confined_environment(env),
-            launcher=launcher,
+            env=env if confined is None else confined_environment(env),
+            launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
             on_start=live.process,
             on_output=heard,
@@ -205,7 +212,7 @@ class ShellInvocation(Invocation):
             return "off"
         return permit.plan.sandbox if permit.plan is not None else self._params.sandbox or self._tool.approved
 
-    async def _launcher(self, permit: Permit) -> "Launcher | None":
+    async def _confined(self, permit: Permit) -> "Confined | None":
         """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
         run; what rules allow ran before there was a sandbox, and the person was told that there is none.
         """
@@ -215,7 +222,7 @@ class ShellInvocation(Invocation):
         if confinement is None or (name := self._profile(permit)) == "off":
             return None
         try:
-            return await confinement().launcher(name, self._directory())
+            return await confinement().confine(name, self._directory())
         except Unconfined as error:
             if permit.plan is not None:
                 return None
@@ -224,7 +231,12 @@ class ShellInvocation(Invocation):
             ) from error
 
     def _result(
-        self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit, watch: "StartWatch"
+        self,
+        finished: "ProcessFinished",
+        whole: "WholeOutput",
+        permit: Permit,
+        changed: str | None,
+        removed: list[str],
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
@@ -233,11 +245,10 @@ class ShellInvocation(Invocation):
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        notes += sandbox_notes(finished, self._profile(permit))
-        watch.look()
-        changed = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *changed])
-        output = for_person(finished) + "".join(f"[{note}]\n" for note in changed)
+        notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
+        told = [] if changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(changed))]
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *told])
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in told)
         return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
