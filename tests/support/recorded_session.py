@@ -165,7 +165,7 @@ def _scopes(details: Details) -> tuple[Grant, ...]:
     )
 
 
-class FilmClient:
+class RecordedClient:
     me = "ann@pid1"
 
     def __init__(self, recording: RecordedSession) -> None:
@@ -195,14 +195,14 @@ class FilmClient:
         self._closed.set()
 
 
-class FilmHost:
+class RecordedHost:
     folder = FOLDER
     problems: Sequence[str] = ()
 
     def __init__(self, recording: RecordedSession) -> None:
-        self.client = FilmClient(recording)
+        self.client = RecordedClient(recording)
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> FilmClient:
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> RecordedClient:
         return self.client
 
     async def sessions(self) -> Sequence[SessionInfo]:
@@ -220,7 +220,7 @@ class FilmHost:
     async def branch(self) -> str:
         return "main"
 
-    async def models(self, patience: float) -> Sequence[ModelView]:
+    async def models(self, max_wait: float) -> Sequence[ModelView]:
         return [
             ModelView(name="gemini-2.5-pro", window=1_048_576, input_price=1.25, output_price=10),
             ModelView(name="claude-opus-5-5", window=1_000_000, input_price=4, output_price=20),

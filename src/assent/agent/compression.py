@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.agent import token_estimate
 from assent.agent.model_caller import Aside, ModelCaller
@@ -74,47 +75,30 @@ class Compressor:
         """Ask for the summary; return the event to record, with the problem if nothing can be gained."""
         messages = self._history()
         before = sum(map(token_estimate.of_message, messages))
-
-        def failed(problem: str, written: Aside = NOT_WRITTEN) -> ChatCompressed:
-            return ChatCompressed(
-                prompt_id=prompt_id,
-                replaced=0,
-                summary="",
-                tokens_before=before,
-                tokens_after=before,
-                usage=written.usage,
-                cost=self._turn.cost_of(written.usage, written.model),
-                by=by,
-                key=key,
-                problem=problem,
-                model=written.model,
-            )
-
+        unchanged = ChatCompressed(
+            prompt_id=prompt_id, replaced=0, summary="", tokens_before=before, tokens_after=before, by=by, key=key
+        )
         cut = cut_position(messages)
         if not _is_worth_it(messages, cut):
-            return failed(NOTHING)
+            return self._failed(unchanged, NOTHING)
         try:
             written = await self._turn.text(_request(messages[:cut]), prompt_id)
         except ModelError as error:
-            return failed(f"the model could not summarise: {error}")
+            return self._failed(unchanged, f"the model could not summarise: {error}")
         if not written.text.strip():
-            return failed(EMPTY, written)
+            return self._failed(unchanged, EMPTY, written)
         summary = self._summary(written.text.strip(), messages[cut:])
         after = token_estimate.of_text(summary) + sum(map(token_estimate.of_message, messages[cut:]))
         if after >= before:
-            return failed(NOT_SMALLER, written)
-        return ChatCompressed(
-            prompt_id=prompt_id,
-            replaced=cut,
-            summary=summary,
-            tokens_before=before,
-            tokens_after=after,
-            usage=written.usage,
-            cost=self._turn.cost_of(written.usage, written.model),
-            by=by,
-            key=key,
-            model=written.model,
-        )
+            return self._failed(unchanged, NOT_SMALLER, written)
+        return self._paid(replace(unchanged, replaced=cut, summary=summary, tokens_after=after), written)
+
+    def _failed(self, event: ChatCompressed, problem: str, written: Aside = NOT_WRITTEN) -> ChatCompressed:
+        return self._paid(replace(event, problem=problem), written)
+
+    def _paid(self, event: ChatCompressed, written: Aside) -> ChatCompressed:
+        cost = self._turn.cost_of(written.usage, written.model)
+        return replace(event, usage=written.usage, cost=cost, model=written.model)
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:
         prompt = self._prompt()

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
+from assent.policy.arrival_checks import module_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
@@ -24,6 +25,7 @@ from assent.policy.grants import moves
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling
 from assent.policy.sandbox_choice import sandbox_of
+from assent.policy.script_arguments import program_passed_on
 from assent.policy.shell import CommandRules, Judgement, judge
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.lexer import Refused
@@ -32,7 +34,7 @@ from assent.policy.shell.parsed import understood
 from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.recursive_search import walks
 from assent.policy.shell.unknown_words import ANY_WORD
-from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind, write_behind
+from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind
 
 
 class _TooMany(Exception):
@@ -153,7 +155,7 @@ class CommandJudge:
         if self._details.wider:
             return Verdict("ask", "rule", _WIDER[self._details.sandbox])
         if found.plan is not None:
-            return self._by_guards() or _by_link(found.plan) or self._by_words(found)
+            return self._by_guards() or _by_link(found.plan) or self._by_script(found.plan) or self._by_words(found)
         return self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
@@ -206,6 +208,13 @@ class CommandJudge:
             )
         return None
 
+    def _by_script(self, plan: Plan) -> Verdict | None:
+        """Words passed on to a project script, unless a rule or grant names them."""
+        rules = [rule.words() for rule in self._allowing()]
+        granted = [words for grant in self._grants for words in (*grant.prefixes, *grant.exact)]
+        why = program_passed_on(plan, [*rules, *granted])
+        return None if why is None else Verdict("ask", "rule", why)
+
     def _swept(self) -> list[str]:
         """Folders whose files are read unnamed: those of wildcards, and where a search starts by default."""
         return [place for stage, folders in self._in_folders() for cwd in folders for place in _swept(stage, cwd)]
@@ -219,7 +228,7 @@ class CommandJudge:
             return Verdict("ask", "rule", f"a command may touch files that {self._guards[0].describe()} is about")
         if not stays_inside(found.plan, self._roots):
             return Verdict("ask", "rule", "it reads outside the workspace, and none of your rules allows that")
-        if asked := _by_link(found.plan):
+        if asked := _by_link(found.plan) or self._by_script(found.plan):
             return asked
         used = self._used_grants()
         if used is None or used:
@@ -300,7 +309,8 @@ _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
 def _by_link(plan: Plan) -> Verdict | None:
-    why = secret_behind(plan) or write_behind(plan) or place_behind(plan) or repository_behind(plan)
+    checks = (secret_behind, write_behind, place_behind, repository_behind, module_behind)
+    why = next((why for check in checks if (why := check(plan))), None)
     return None if why is None else Verdict("ask", "rule", why)
 
 

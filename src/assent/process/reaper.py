@@ -31,7 +31,7 @@ DESCRIPTORS = 4
 """Descriptors per request: the socket of one command, and its three streams."""
 REPLY = 48
 """Bytes of each message we send, padded with spaces."""
-GRACE = 1.0
+KILL_DELAY = 1.0
 """Seconds from SIGTERM to SIGKILL."""
 INPUTS = 100
 """The first descriptor at which a launcher finds what was sent along for it."""
@@ -58,7 +58,7 @@ class Seats:
     def __init__(self) -> None:
         self._seats, self._offering = os.pipe()
         os.set_blocking(self._seats, False)
-        self.heard, self._telling = os.pipe()
+        self.announcements, self._announcing = os.pipe()
 
     def offer(self, count: int) -> None:
         os.write(self._offering, b"." * count)
@@ -70,11 +70,11 @@ class Seats:
             return False
 
     def tell(self, *, sits: bool) -> None:
-        os.write(self._telling, (os.getpid() | (_SITS if sits else 0)).to_bytes(4, sys.byteorder))
+        os.write(self._announcing, (os.getpid() | (_SITS if sits else 0)).to_bytes(4, sys.byteorder))
 
     def changes(self) -> list[tuple[int, bool]]:
         """Who has sat down or got up, in this order."""
-        return [(number & ~_SITS, bool(number & _SITS)) for number in numbers(os.read(self.heard, 4096))]
+        return [(number & ~_SITS, bool(number & _SITS)) for number in numbers(os.read(self.announcements, 4096))]
 
 
 class Reaper:
@@ -245,7 +245,7 @@ class Reaper:
 
     def _end_all(self) -> None:
         me, session = os.getpid(), abs(self._leader)
-        end(lambda: process_table.below(me, session), GRACE)
+        end(lambda: process_table.below(me, session), KILL_DELAY)
 
     def _heard(self, size: int) -> bytes:
         try:
@@ -309,7 +309,7 @@ def numbers(raw: bytes) -> list[int]:
 def end(
     living: Callable[[], list[int]],
     grace: float,
-    patience: float | None = None,
+    max_wait: float | None = None,
     on_ended: Callable[[dict[int, int]], object] = dict,
 ) -> None:
     """Until all are gone, or for this many seconds. Reports the children that exited meanwhile."""
@@ -318,7 +318,7 @@ def end(
     pause = 0.002
     while pids := living():
         passed = time.monotonic() - begun
-        if patience is not None and passed > patience:
+        if max_wait is not None and passed > max_wait:
             return
         polite = passed < grace
         for pid in pids:

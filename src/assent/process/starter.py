@@ -26,6 +26,7 @@ NOT_FOUND = 127
 REFUSED = 126
 _SIEVE_ENDS = 1.0  # seconds after the program that reads the names has ended
 _KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR")
+_OWN_STREAMS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
 _READ_IGNORE_FILES = frozenset(("git", "rg"))
 
 
@@ -282,7 +283,8 @@ class Starter:
         """The first path in these words that is outside, with links followed."""
         from assent.plan import paths_in
 
-        places = [(path, os.path.join(cwd, path)) for word in words for path in paths_in(word)]
+        named = (path for word in words for path in paths_in(word) if path not in _OWN_STREAMS)
+        places = [(path, os.path.join(cwd, path)) for path in named]
         return next((w for w, p in places if os.path.lexists(p) and not real_below(p, self._plan.roots)), None)
 
     def _read_from(self, stage: "Stage", frame: PlanFrame) -> list[str]:

@@ -31,7 +31,7 @@ _INHERITED = (MARKER, "LD_LIBRARY_PATH")
 """All of our environment that the supervisor gets: whose child it is, and where its interpreter may be."""
 
 
-class _Door:
+class _SupervisorSocket:
     """The supervisor's socket: reapers take what is sent. It is closed when nobody uses it any longer."""
 
     def __init__(self, requests: socket.socket, output: int) -> None:
@@ -50,7 +50,7 @@ class _Door:
 
 
 _lock = threading.Lock()
-_door: _Door | None = None
+_door: _SupervisorSocket | None = None
 
 
 async def start(
@@ -168,7 +168,7 @@ def _hand_over(descriptors: list[int]) -> None:
     raise OSError(errno.EPIPE, "the supervisor for commands is not running")
 
 
-def _open_door() -> _Door:
+def _open_door() -> _SupervisorSocket:
     global _door
     with _lock:
         if _door is None:
@@ -177,7 +177,7 @@ def _open_door() -> _Door:
         return _door
 
 
-def _close_door(door: _Door) -> None:
+def _close_door(door: _SupervisorSocket) -> None:
     global _door
     with _lock:
         if _door is door:
@@ -185,7 +185,7 @@ def _close_door(door: _Door) -> None:
         door.close()
 
 
-def _start_supervisor() -> _Door:
+def _start_supervisor() -> _SupervisorSocket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     output, writing = os.pipe()
     try:
@@ -206,7 +206,7 @@ def _start_supervisor() -> _Door:
         theirs.close()
         os.close(writing)
     threading.Thread(target=process.wait, daemon=True).start()  # reaped whenever it exits
-    return _Door(ours, output)
+    return _SupervisorSocket(ours, output)
 
 
 def _request(

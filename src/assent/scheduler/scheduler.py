@@ -240,7 +240,7 @@ class Scheduler:
                 continue
             task.changed = asyncio.Event()
             try:
-                async with asyncio.timeout(self._transitions.patience(task, task.call.approval)):
+                async with asyncio.timeout(self._transitions.max_wait(task, task.call.approval)):
                     await task.changed.wait()
             except TimeoutError:
                 await self._expire(task)

@@ -140,7 +140,7 @@ class Transitions:
     def run(self, task: CallTask) -> None:
         task.runs_since = self._timer()
 
-    def patience(self, task: CallTask, approval: Approval) -> float | None:
+    def max_wait(self, task: CallTask, approval: Approval) -> float | None:
         """Seconds until the approval expires. Changing the clock meanwhile has no effect."""
         if approval.expires_at is None:
             return None

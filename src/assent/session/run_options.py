@@ -57,5 +57,5 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     clock: Callable[[], float] = time.time
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits while something more urgent is going on; awaited before a call runs."""
-    listener: Callable[[Envelope], None] | None = None
-    """Receives every event as it happens, from the opening on."""
+    listeners: Sequence[Callable[[Envelope], None]] = ()
+    """Receive every event as it happens, from the opening on."""

@@ -22,6 +22,7 @@ from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
+    from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.throttle import Throttle
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
+_NO_SANDBOX = (
+    "There is no sandbox here: {}. Commands that rules allow run without one; `assent sandbox check` tells more."
+)
 _CHANGED_MEANWHILE = (
     "{} changed while the command was starting or running: other content than the approved may have run."
 )
@@ -92,6 +96,9 @@ class ShellTool(Tool[ShellParams]):
         self.masker = masker or Masker()
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
+        self.no_sandbox = ""
+        """Why there is none, if one was needed."""
+        self.said_no_sandbox = False
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -147,17 +154,11 @@ class ShellInvocation(Invocation):
         masked = self._tool.masker.stream(whole_lines=True)
         name = output_name(permit.call_id)
         whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
-        watch = StartWatch(permit.unchanged)
-
-        def heard(text: str) -> None:
-            watch.look()
-            throttle.add(text)
-            whole.add(text)
-
         confined = await self._confined(permit)
         removed: list[str] = []
         try:
-            finished = await self._run(permit, confined, live, throttle, heard)
+            watch = StartWatch(permit.unchanged)
+            finished = await self._run(permit, confined, live, throttle, whole, watch)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except FileChanged as error:
@@ -170,8 +171,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        watch.look()
-        return self._result(finished, whole, permit, watch.changed, removed)
+        return self._result(finished, whole, permit, removed, watch)
 
     async def _run(
         self,
@@ -179,7 +179,8 @@ class ShellInvocation(Invocation):
         confined: "Confined | None",
         live: Live,
         throttle: "Throttle",
-        heard: Callable[[str], None],
+        whole: "WholeOutput",
+        watch: "StartWatch",
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
@@ -189,6 +190,11 @@ class ShellInvocation(Invocation):
         from assent.process.pty import Size
         from assent.process.run_program import run
         from assent.sandbox.confinement import confined_environment
+
+        def on_output(text: str) -> None:
+            watch.look()
+            throttle.add(text)
+            whole.add(text)
 
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
@@ -200,7 +206,7 @@ class ShellInvocation(Invocation):
             launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
             on_start=live.process,
-            on_output=heard,
+            on_output=on_output,
             on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
@@ -225,6 +231,7 @@ class ShellInvocation(Invocation):
             return await confinement().confine(name, self._directory())
         except Unconfined as error:
             if permit.plan is not None:
+                self._tool.no_sandbox = _NO_SANDBOX.format(error)
                 return None
             raise ToolFailed(
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
@@ -235,8 +242,8 @@ class ShellInvocation(Invocation):
         finished: "ProcessFinished",
         whole: "WholeOutput",
         permit: Permit,
-        changed: str | None,
         removed: list[str],
+        watch: "StartWatch",
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
@@ -246,10 +253,20 @@ class ShellInvocation(Invocation):
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
-        told = [] if changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(changed))]
+        watch.look()
+        told = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
+        told += self._say_once()
         report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *told])
         output = for_person(finished) + "".join(f"[{note}]\n" for note in told)
         return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
+
+    def _say_once(self) -> list[str]:
+        """To the person as well: there is no sandbox, and commands run without one."""
+        problem = self._tool.no_sandbox
+        if not problem or self._tool.said_no_sandbox:
+            return []
+        self._tool.said_no_sandbox = True
+        return [problem]
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover import end_leftovers
