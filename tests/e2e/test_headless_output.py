@@ -308,6 +308,14 @@ def test_a_command_that_failed_is_not_told_as_if_it_had_ended_well(program: Prog
     assert "exit 2" in program.run("sessions", "show").out
 
 
+@pytest.mark.spec("D2")
+def test_a_command_that_nobody_watches_has_no_terminal(program: Program):
+    model = program.scenario(asks_for(shell("test -t 1 || test -t 2 || echo a pipe")), says("Well."))
+    program.run("-p", "go", "-m", model, "--approval-mode", "yolo")
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["result"]["response"]["output"] == "Output: a pipe\nExit Code: 0"
+
+
 # --- a reader that goes away ---
 
 

@@ -34,6 +34,14 @@ def test_a_yes_after_the_diff_was_shown_writes_the_file(program: Program):
     assert program.events_of_type("approval.answered")[0]["outcome"] == "proceed_once"
 
 
+@pytest.mark.spec("D2")
+def test_a_command_that_a_person_watches_has_a_terminal(program: Program):
+    with ask(program, shell("test -t 1 && test -t 2 && echo terminal"), flags=("--approval-mode", "yolo")) as terminal:
+        assert terminal.wait() == 0
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["result"]["response"]["output"] == "Output: terminal\nExit Code: 0"
+
+
 @pytest.mark.spec("C1")
 @pytest.mark.spec("C2")
 def test_a_no_with_a_reason_runs_nothing_and_keeps_the_reason_for_the_model(program: Program):

@@ -246,7 +246,7 @@ async def test_a_background_flood_is_cut_off(tmp_path: Path) -> None:
 async def test_what_was_printed_before_the_end_is_read_whoever_is_busy_until_then(
     then: str, ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.process.run_program._READS_AT_ONCE", 0)
+    monkeypatch.setattr("assent.process.run_program._BLOCKS_AT_ONCE", 0)
     os.mkfifo(tmp_path / "printed")
 
     def wait(_: int) -> None:

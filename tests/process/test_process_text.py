@@ -1,12 +1,13 @@
 """Bounded memory of output, and plain text out of terminal output."""
 
+import itertools
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.process.output_buffer import Kept, cut_middle
+from assent.process.output_buffer import Decoder, Kept, cut_middle
 from assent.process.plain_text import plain
 
 
@@ -22,6 +23,26 @@ def test_what_is_kept_is_the_head_and_the_tail_and_the_count_adds_up(pieces: lis
     assert len(excerpt.head) + len(excerpt.tail) <= min(len(whole), cap)
     if len(whole) <= cap or not any(map(str.isspace, whole)):
         assert len(excerpt.head) + len(excerpt.tail) == min(len(whole), cap)
+
+
+def decoded(data: bytes, cuts: list[int]) -> tuple[str, int, bool]:
+    """What is kept of the bytes, cut at these places; nothing of binary ones."""
+    kept = Kept(50)
+    decoder = Decoder(kept.add)
+    places = sorted({0, *cuts, len(data)})
+    for start, end in itertools.pairwise(places):
+        decoder.feed(data[start:end])
+    decoder.close()
+    return "" if decoder.binary else kept.excerpt().text(), decoder.bytes, decoder.binary
+
+
+@given(
+    st.lists(st.sampled_from([b"one line\n", "é→🙂".encode(), b"\xff\xe2\x82", b"word " * 20, b"x" * 3000, b"\0"])),
+    st.lists(st.integers(0, 9_000), max_size=30),
+)
+def test_what_is_kept_does_not_depend_on_how_the_bytes_arrive(pieces: list[bytes], cuts: list[int]) -> None:
+    data = b"".join(pieces)
+    assert decoded(data, [cut for cut in cuts if cut < len(data)]) == decoded(data, [])
 
 
 @pytest.mark.spec("I3")
@@ -78,3 +99,8 @@ def test_plain_text_has_no_control_characters_whatever_came(raw: str) -> None:
 
 def test_a_long_line_of_progress_is_cheap() -> None:
     assert plain("\x1b[Kx" * 100_000 + "\rdone\x1b[K") == "done"
+
+
+@given(st.lists(st.sampled_from([*map(chr, range(256)), "→", "[31m", "\x1b]0;title\x07"]), max_size=30))
+def test_plain_text_has_no_control_characters_but_tabs_and_line_endings(pieces: list[str]) -> None:
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", plain("".join(pieces)))

@@ -67,6 +67,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """In addition to those of the rule files."""
     attended: bool = True
     """False: nobody can be asked, so whatever needs approval is refused."""
+    watched: bool = True
+    """False: nobody sees what commands print while they run, so that they need no terminal."""
     only: str = ""
     """Carry out only the command with this key; no server is started for it."""
     open_model: Callable[[str], Model] | None = None
@@ -212,7 +214,7 @@ async def _in_environment(
     *,
     keep_history: bool,
 ) -> LocalClient:
-    environment = open_environment(setup.env, folder, setup.settings, session, model, access)
+    environment = open_environment(setup.env, folder, setup.settings, session, model, access, watched=setup.watched)
     if not setup.only:
         environment.start()
     try:

@@ -45,6 +45,7 @@ from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.shell import TERMINAL
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
@@ -69,8 +70,12 @@ class SessionEnvironment:
         session: str = "",
         model: Model | None = None,
         access: ModelAccess | None = None,
+        *,
+        watched: bool = True,
     ) -> None:
-        """Without a model, it is for judging only: tools that need one exist but do not work."""
+        """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
+        what commands print while they run.
+        """
         self.servers = tuple(servers)
         self.problems: list[str] = []
         data = data_folder(env)
@@ -83,6 +88,7 @@ class SessionEnvironment:
         tools = builtin_tools(
             self.workspace,
             limits=settings.commands,
+            terminal=TERMINAL if watched else None,
             outputs=outputs,
             memory=memory_file(env),
             contents=contents,
@@ -260,6 +266,8 @@ def open_environment(
     session: str = "",
     model: Model | None = None,
     access: ModelAccess | None = None,
+    *,
+    watched: bool = True,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -276,7 +284,7 @@ def open_environment(
         if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model, access)
+    environment = SessionEnvironment(env, folder, settings, servers, session, model, access, watched=watched)
     environment.problems += [*problems, *environment.key_warnings()]
     environment.commands = commands
     return environment

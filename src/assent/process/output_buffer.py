@@ -5,6 +5,7 @@ It knows neither processes nor screens.
 
 import codecs
 import re
+from collections import deque
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -31,13 +32,13 @@ class Excerpt(Struct, frozen=True):
 
 
 class Kept:
-    """Collects the head and the tail of an endless text, using about twice `cap` characters of memory."""
+    """Collects the head and the tail of an endless text, in at most twice `cap` characters of memory, and a piece."""
 
     def __init__(self, cap: int, head_share: float = 0.2) -> None:
         self._head_cap = int(cap * head_share)
         self._tail_cap = cap - self._head_cap
         self._head = ""
-        self._tail: list[str] = []
+        self._tail: deque[str] = deque()
         self._tail_length = 0
         self.total = 0
         """All characters so far."""
@@ -51,19 +52,20 @@ class Kept:
         if text:
             self._tail.append(text)
             self._tail_length += len(text)
-            if self._tail_length > 2 * self._tail_cap or len(self._tail) > _PIECES:
-                self._squeeze()
+            self._drop()
 
-    def _squeeze(self) -> None:
-        tail = "".join(self._tail)
-        if len(tail) > self._tail_cap:
-            tail = tail[len(tail) - self._tail_cap :]
-        self._tail = [tail]
-        self._tail_length = len(tail)
+    def _drop(self) -> None:
+        """Whole pieces that the tail does not reach: what is dropped is never copied."""
+        while self._tail_length - len(self._tail[0]) >= self._tail_cap:
+            self._tail_length -= len(self._tail.popleft())
+            if not self._tail:
+                return
+        if len(self._tail) > _PIECES:
+            self._tail = deque(["".join(self._tail)])
 
     def excerpt(self) -> Excerpt:
-        self._squeeze()
-        head, tail = self._head, self._tail[0]
+        head, tail = self._head, "".join(self._tail)
+        tail = tail[max(len(tail) - self._tail_cap, 0) :]
         if len(head) + len(tail) < self.total:
             head, tail = until_word(head), from_word(tail)
         return Excerpt(head, tail, self.total - len(head) - len(tail))

@@ -14,6 +14,7 @@ _ESCAPE = (
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SPECIAL_ASCII = [chr(code) for code in range(128) if _SPECIAL.match(chr(code))]
 _DROPPED = re.compile(_ESCAPE + r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MOVES = re.compile(r"[\r\x08]|\x1b\[[0-2]?K")
 _TOKENS = re.compile(
@@ -23,9 +24,12 @@ _TOKENS = re.compile(
 
 
 def plain(text: str) -> str:
-    if not _SPECIAL.search(text):
-        return text
-    return "\n".join(map(_plain_line, text.split("\n")))
+    return "\n".join(map(_plain_line, text.split("\n"))) if _is_special(text) else text
+
+
+def _is_special(text: str) -> bool:
+    """Looking for one character at a time takes a tenth of the time that looking for all of them takes."""
+    return any(one in text for one in _SPECIAL_ASCII) if text.isascii() else _SPECIAL.search(text) is not None
 
 
 def _plain_line(line: str) -> str:

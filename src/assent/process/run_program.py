@@ -16,14 +16,15 @@ from assent.process.environment import child_environment
 from assent.process.family import Family
 from assent.process.kill import end_family
 from assent.process.output_buffer import Decoder, Excerpt, Kept
-from assent.process.pty import Channel, Size
+from assent.process.pty import CHUNK, Channel, Size
 from assent.process.spawn import Launcher, spawn
 
 Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
 Tell = Callable[[str], None]
 
-_READS_AT_ONCE = 16  # a terminal returns 4 KB at a time
-_READS_TO_DRAIN = 512
+_READS = 32  # in a block; a terminal returns 4 KB at a time
+_BLOCKS_AT_ONCE = 1
+_BLOCKS_TO_DRAIN = 16
 
 
 class ProcessLimits(Struct, frozen=True, kw_only=True):
@@ -214,23 +215,34 @@ class _Child:
                 self._end.set_exception(error)
 
     def _readable(self) -> None:
-        """A few reads at most, so that a flood does not block the event loop."""
-        self._read(_READS_AT_ONCE)
+        """Not more, so that a flood does not block the event loop."""
+        self._read(_BLOCKS_AT_ONCE)
 
     def _drain(self) -> None:
         """What is available at once. Bounded, because a background process may write faster than we read."""
-        self._read(_READS_TO_DRAIN)
+        self._read(_BLOCKS_TO_DRAIN)
 
-    def _read(self, times: int) -> None:
-        while times > 0 and self._held and (data := self._channel.read()) is not None:
-            times -= 1
-            if data:
-                self._last = self._loop.time()
-                self._decoder.feed(data)
-            else:
-                self._output_ended()
+    def _read(self, blocks: int) -> None:
+        while blocks > 0 and (block := self._block()):
+            blocks -= 1
+            self._last = self._loop.time()
+            self._decoder.feed(block)
         if self._limits.output is not None and self._decoder.bytes > self._limits.output:
             self._over("too_much_output")
+
+    def _block(self) -> bytes:
+        """The output of a few reads in one piece: decoding and everything after it costs time per piece."""
+        pieces: list[bytes] = []
+        size = 0
+        while size < CHUNK and len(pieces) < _READS and self._held:
+            data = self._channel.read()
+            if data is None:
+                break
+            if not data:
+                self._output_ended()
+            pieces.append(data)
+            size += len(data)
+        return b"".join(pieces)
 
     def _output_ended(self) -> None:
         self._stop_reading()

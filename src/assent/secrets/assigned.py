@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 
+from assent.secrets.outline import Outline, lower
 from assent.secrets.secret_words import is_password, key_is_secret, kind_of, variable_is_secret
 from assent.secrets.spans import Span
 from assent.secrets.values import is_code, is_name, is_path, is_placeholder, is_random
@@ -62,29 +63,47 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(_PATTERNS[name], re.ASCII)
 
 
-def find_assigned(text: str) -> Iterator[Span]:
-    low = _small(text)
-    if any(hint in low for hint in _HINTS):
+def find_assigned(text: str, outline: Outline) -> Iterator[Span]:
+    """`outline` is the text's own: names that are not in it are not in the text."""
+    words = outline.lower_words
+    hinted = any(hint in words for hint in _HINTS)
+    named = hinted and (outline.is_short or _names_secret(outline))
+    flagged = hinted and "--" in words and (outline.is_short or _flags_secret(outline))
+    if named or flagged or "bearer" in words:
+        yield from _in_full(text, named=named, flagged=flagged, bearer="bearer" in words)
+
+
+def _in_full(text: str, *, named: bool, flagged: bool, bearer: bool) -> Iterator[Span]:
+    low = lower(text)
+    if named:
         yield from _after_names(text, low)
-        if "--" in low:
-            yield from _after_flags(text, low)
-    if "bearer" in low:
+    if flagged:
+        yield from _after_flags(text, low)
+    if bearer:
         yield from _after_bearer(text, low)
 
 
-def _small(text: str) -> str:
-    low = text.lower()
-    if len(low) == len(text):
-        return low
-    return "".join(one.lower() if one.isascii() else one for one in text)  # a few letters grow when lower-cased
+def _names_secret(outline: Outline) -> bool:
+    """Whether any name before a value says that it is a secret. Names that overlap all count: which of them are read
+    depends on the values.
+    """
+    text = "\n".join(line for line in outline.text.split("\n") if ":" in line or "=" in line)
+    low, at = lower(text), 0
+    while found := _pattern("named").search(low, at):
+        if _name(text, found)[1]:
+            return True
+        at = found.start() + 1
+    return False
+
+
+def _flags_secret(outline: Outline) -> bool:
+    return any(key_is_secret(found[1]) for found in _pattern("flag").finditer(lower(outline.text)))
 
 
 def _after_names(text: str, low: str) -> Iterator[Span]:
     at = 0
     while found := _pattern("named").search(low, at):
-        start = _beginning(text, found.start())
-        name, separator = text[start : found.end(1)], text[found.end(1) : found.end()]
-        value = _read(text, found.end(), name, _readings(name, separator, text[max(start - 1, 0) : start]))
+        value = _read(text, found.end(), *_name(text, found))
         at = value.end
         if value.kind:
             yield value
@@ -103,6 +122,13 @@ def _after_bearer(text: str, low: str) -> Iterator[Span]:
         value = _read(text, found.end(), "Authorization", (("credentials", _is_chosen_at_random),))
         if value.kind:
             yield value
+
+
+def _name(text: str, found: re.Match[str]) -> tuple[str, tuple[_Reading, ...]]:
+    """A name in front of a value, and how to read the value; not at all if the name says nothing."""
+    start = _beginning(text, found.start())
+    name, separator = text[start : found.end(1)], text[found.end(1) : found.end()]
+    return name, _readings(name, separator, text[max(start - 1, 0) : start])
 
 
 def _beginning(text: str, at: int) -> int:

@@ -50,11 +50,11 @@ class Masker:
                 return mark(kind_of(key))
         return self.data(value)
 
-    def stream(self, *, whole_lines: bool = False) -> "MaskedStream":
+    def stream(self) -> "MaskedStream":
         """For a text that comes in pieces."""
         from assent.secrets.stream_masking import MaskedStream
 
-        return MaskedStream(self, whole_lines=whole_lines)
+        return MaskedStream(self)
 
     def pending(self, text: str) -> int:
         """From where on the text may be the beginning of a secret; its length if it is not."""

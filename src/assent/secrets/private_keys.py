@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from assent.secrets.spans import Span
 
 KIND = "private key"
-_BEGIN, _END = "-----BEGIN ", "-----END "
+BEGIN, _END = "-----BEGIN ", "-----END "
 _FIRST_LINE = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _LAST_LINE = re.compile(r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): .{0,200}"
@@ -15,14 +15,14 @@ _MAX_LENGTH, _MAX_LINE_LENGTH = 20_000, 500
 
 
 def find_private_keys(text: str) -> Iterator[Span]:
-    at, closing = text.find(_BEGIN), -1
+    at, closing = text.find(BEGIN), -1
     while at >= 0:
-        end = at + len(_BEGIN)
+        end = at + len(BEGIN)
         if first := _FIRST_LINE.match(text, at):
             closing = closing if closing >= at else _next_end(text, at)  # searched for once, not for every beginning
             end = _closed(text, first.end(), closing) or _last_inside(text, _line_end(text, first.end()))
             yield Span(at, end, KIND)
-        at = text.find(_BEGIN, end)
+        at = text.find(BEGIN, end)
 
 
 def rest_of_key(text: str) -> int:

@@ -8,7 +8,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from assent.secrets.assigned import find_assigned
-from assent.secrets.private_keys import find_private_keys
+from assent.secrets.outline import Outline
+from assent.secrets.private_keys import BEGIN, find_private_keys
 from assent.secrets.spans import Span, join
 from assent.secrets.token_shapes import find_tokens
 
@@ -26,8 +27,10 @@ def find_secrets(text: str, known: Known = ()) -> list[Span]:
 
 
 def _find(text: str, known: Known) -> list[Span]:
-    exact = (span for value, kind in known for span in _places(text, value, kind))
-    return [*exact, *find_private_keys(text), *find_tokens(text), *find_assigned(text)]
+    outline = Outline(text)
+    exact = (span for value, kind in known if outline.may_contain(value) for span in _places(text, value, kind))
+    keys = find_private_keys(text) if outline.may_contain(BEGIN) else ()
+    return [*exact, *keys, *find_tokens(text, outline), *find_assigned(text, outline)]
 
 
 def _places(text: str, value: str, kind: str) -> Iterator[Span]:

@@ -20,17 +20,15 @@ _MAX_HELD = 4_000
 
 
 class MaskedStream:
-    def __init__(self, masker: "Masker", *, whole_lines: bool = False) -> None:
-        """`whole_lines`: the caller splits at line endings and wants every piece back at once."""
+    def __init__(self, masker: "Masker") -> None:
         self._masker = masker
-        self._whole_lines = whole_lines
         self._in_key = False
         self._shown = ""
         self._held = ""
 
     def feed(self, piece: str) -> str:
         """What can be shown now."""
-        return self._take(self._held + piece, final=self._whole_lines)
+        return self._take(self._held + piece, final=False)
 
     def close(self) -> str:
         """What is left."""
@@ -44,8 +42,8 @@ class MaskedStream:
         spans = self._spans(whole, begin)
         end = len(whole) if final else self._held_from(whole, begin, spans)
         self._held = whole[end:]
-        self._in_key = self._is_open(whole[:end], spans)
-        self._shown = "" if self._whole_lines else whole[max(end - _REMEMBERED, 0) : end]
+        self._in_key = self._is_open(whole, end, spans)
+        self._shown = whole[max(end - _REMEMBERED, 0) : end]
         now = [replace(span, start=max(span.start, begin) - begin, end=min(span.end, end) - begin) for span in spans]
         return with_marks(whole[begin:end], [span for span in now if span.start < span.end])
 
@@ -64,8 +62,9 @@ class MaskedStream:
         end = max(min(end, cut), begin)
         return len(whole) if len(whole) - end > _MAX_HELD else end
 
-    def _is_open(self, shown: str, spans: "list[Span]") -> bool:
+    def _is_open(self, whole: str, end: int, spans: "list[Span]") -> bool:
+        """Whether what is shown ends within a private key."""
         from assent.secrets.private_keys import is_open
 
-        reaching = [span for span in spans if span.end >= len(shown) > span.start]
-        return any(is_open(shown, replace(span, end=len(shown))) for span in reaching)
+        reaching = [span for span in spans if span.end >= end > span.start]
+        return any(is_open(whole[:end], replace(span, end=end)) for span in reaching)

@@ -7,16 +7,18 @@ again for the next hint, so no text takes more than linear time.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from msgspec import Struct
 
+from assent.secrets.outline import Outline, outlined
 from assent.secrets.providers import IN_ADDRESS, PROVIDERS, WRITTEN, Provider
 from assent.secrets.spans import Span
 from assent.secrets.values import is_placeholder
 
 _SHORT = 2
+_MANY = 1_000
 
 
 class Shape(Struct, frozen=True):
@@ -69,14 +71,49 @@ def hints() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, "Q~")))
 
 
-def find_tokens(text: str) -> Iterator[Span]:
-    words = "\n".join(_LONG_WORD.findall(text))
-    for shape in tokens() if words else ():
-        if shape.hint in words:
-            yield from _find(shape, text)
-    for shape in _written():
-        if shape.hint in text:
-            yield from _find(shape, text)
+def find_tokens(text: str, outline: Outline) -> Iterator[Span]:
+    """`outline` is the text's own."""
+    long_words = "\n".join(_LONG_WORD.findall(outline.words))
+    for shape in (*_hinted(_tokens_by_hint(), long_words), *_hinted(_written_by_hint(), outline.words)):
+        yield from _find(shape, text)
+
+
+_ByHint = Mapping[str, list[Shape]]
+"""By the outlines of their hints, or of the longest word in them."""
+
+
+def _hinted(shapes: _ByHint, words: str) -> list[Shape]:
+    """Those whose hint is in one of the words."""
+    hints = shapes if len(words) < _MANY else _possible(shapes, words)
+    return [shape for hint in hints if hint in words for shape in shapes[hint]] if words else []
+
+
+def _possible(hints: Iterable[str], words: str) -> list[str]:
+    """Many words together often lack a character, as numbers lack letters, and with it all hints that contain it."""
+    missing = {one for one in _characters() if one not in words}
+    return [hint for hint in hints if missing.isdisjoint(hint)]
+
+
+@cache
+def _tokens_by_hint() -> _ByHint:
+    return _by_hint(tokens())
+
+
+@cache
+def _written_by_hint() -> _ByHint:
+    return _by_hint(_written())
+
+
+def _by_hint(shapes: tuple[Shape, ...]) -> _ByHint:
+    found: dict[str, list[Shape]] = {}
+    for shape in shapes:
+        found.setdefault(outlined(max(shape.hint.split(), key=len)), []).append(shape)
+    return found
+
+
+@cache
+def _characters() -> frozenset[str]:
+    return frozenset("".join((*_tokens_by_hint(), *_written_by_hint())))
 
 
 def _find(shape: Shape, text: str) -> Iterator[Span]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
+from assent.secrets.outline import Outline
 from assent.secrets.private_keys import find_private_keys
 from assent.secrets.secret_words import variable_is_secret
 from assent.secrets.spans import Span
@@ -36,4 +37,4 @@ def _parts(value: str) -> list[str]:
 
 
 def _inside(value: str) -> list[Span]:
-    return [*find_tokens(value), *find_private_keys(value)]
+    return [*find_tokens(value, Outline(value)), *find_private_keys(value)]

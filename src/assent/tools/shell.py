@@ -146,14 +146,13 @@ class ShellInvocation(Invocation):
         import asyncio
 
         from assent.process.changed_files import FileChanged, StartWatch
-        from assent.process.plain_text import plain
+        from assent.tools.support.clean_output import OutputCleaner
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
         throttle = Throttle(live.output, live.received)
-        masked = self._tool.masker.stream(whole_lines=True)
-        name = output_name(permit.call_id)
-        whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
+        cleaner = OutputCleaner(self._tool.masker)
+        whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
         confined = await self._confined(permit)
         removed: list[str] = []
         try:

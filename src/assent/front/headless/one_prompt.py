@@ -90,6 +90,7 @@ async def _run(request: Run, log: SessionLog, output: Output) -> int:
         client=f"headless {me()}",
         rules=request.rules,
         attended=request.asking != "refuse",
+        watched=sys.stderr.isatty(),
         prepare=filled.prepare,
     )
     session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
