@@ -61,7 +61,8 @@ async def test_a_model_error_ends_the_turn_with_its_kind_and_text(kind: str, typ
         await harness.send(runner, Submit("go"))
         finished = await harness.until_done()
     assert finished.status == "failed" and finished.failure is not None
-    assert (finished.failure.type, finished.failure.message) == (type_, "no luck")
+    assert finished.failure.type == type_
+    assert finished.failure.message.startswith("no luck")
 
 
 @pytest.mark.spec("F1")

@@ -123,4 +123,14 @@ def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
     from assent.events import OutputPruned
 
     what = "Old output was removed" if isinstance(event, OutputPruned) else "The conversation was compressed"
-    return f"{what}: about {event.tokens_before:,} tokens before, {event.tokens_after:,} now"
+    before, after = (_of_window(tokens, event.window) for tokens in (event.tokens_before, event.tokens_after))
+    return f"{what}: about {event.tokens_before:,} tokens before{before}, {event.tokens_after:,} now{after}"
+
+
+def _of_window(tokens: int, window: int) -> str:
+    return f" ({share(tokens / window)} of the context window)" if window else ""
+
+
+def share(part: float) -> str:
+    """0.314 → 31%"""
+    return "<1%" if 0 < part < 0.01 else f"{part:.0%}"

@@ -60,8 +60,9 @@ _NO_MODEL = re.compile(
 )
 _NO_MEDIA = re.compile(
     r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
-    r"(?:not supported|unsupported|not accept|invalid|could not process)"
-    r"|(?:not support|unsupported|does not accept)[^.]{0,80}(?:image|media|pdf|vision|multimodal)",
+    r"(?:not supported|unsupported|not accept|invalid|could not process|not enabled)"
+    r"|(?:not support|unsupported|does not accept|(?:could not|unable to|cannot) process)[^.]{0,80}"
+    r"(?:image|media|pdf|vision|multimodal)",
     re.IGNORECASE,
 )
 _TRY_AGAIN = re.compile(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)

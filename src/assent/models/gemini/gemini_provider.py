@@ -44,6 +44,7 @@ GEMINI = Provider(
     default_window=1_048_576,
     prices_as_of="2026-01",
     prices_source="ai.google.dev/gemini-api/docs/pricing",
+    can_search=True,
     models=(
         _known("gemini-3-pro-preview", Price(2.00, 12.00, 0.20), Price(4.00, 18.00, 0.40)),
         _known("gemini-3-flash-preview", Price(0.50, 3.00, 0.05)),
@@ -67,6 +68,7 @@ VERTEX = Provider(
     default_window=GEMINI.default_window,
     prices_as_of=GEMINI.prices_as_of,
     prices_source=GEMINI.prices_source,
+    can_search=True,
     models=GEMINI.models,
 )
 
