@@ -23,7 +23,7 @@ from assent.models.streaming_client import Timeouts
 from assent.parts import Media, Text
 from support.certs import make_certificate
 from support.fake_server import FakeServer
-from support.provider_errors import ATTEMPTS, ROWS, TOO_LONG, malformed
+from support.provider_errors import ATTEMPTS, ROWS, STALE, TOO_LONG, malformed
 from support.raw_server import RawServer
 from support.session_harness import SessionHarness
 from support.wire_formats import FORMATS, Spoken
@@ -159,7 +159,7 @@ async def test_a_name_that_cannot_be_resolved_is_told(spoken: Spoken, monkeypatc
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unresolved)
-    told = await ask(connect(spoken, "http://nowhere.example"))
+    told = await ask(connect(spoken, "https://nowhere.example"))
     failed(told, "unavailable", r"cannot reach nowhere\.example: its name cannot be resolved", "Try again in a while")
     assert len(told.reasons) == ATTEMPTS - 1
 
@@ -266,6 +266,19 @@ async def test_a_malformed_call_never_runs_and_is_asked_for_again(spoken: Spoken
     assert told.harness.recorded(CallRequested) == []
 
 
+@pytest.mark.parametrize("wire", STALE)
+async def test_a_signature_that_is_refused_is_not_sent_again(wire: str) -> None:
+    spoken = FORMATS[wire]
+    first = {"chunks": [{"thought": "Hmm.", "signature": "c2lnLTE="}, {"text": "One."}]}
+    third = {"chunks": [{"thought": "Ah.", "signature": "c2lnLTI="}, {"text": "Three."}]}
+    async with spoken.serve(first, STALE[wire], HERE, third, HERE) as fake:
+        told = await ask(spoken.open(fake), 4)
+    assert told.finished.status == "completed" and told.reasons == []
+    sent = [["c2lnLTE=" in str(request.body), "c2lnLTI=" in str(request.body)] for request in fake.requests]
+    nothing, old, new = [False, False], [True, False], [False, True]
+    assert sent == [nothing, old, nothing, nothing, new]
+
+
 # --- the table ---
 
 
@@ -273,7 +286,7 @@ def documented() -> list[str]:
     """The first column of the table of failures."""
     table = DOCS.read_text().partition("## When a request fails")[2].partition("\n## ")[0]
     rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
-    return rows[2:] if rows and rows[0] == "What happens" else []
+    return rows[1:] if rows and rows[0] == "What happens" else []
 
 
 TESTED = {
@@ -293,7 +306,7 @@ TESTED = {
     "malformed call": test_a_malformed_call_never_runs_and_is_asked_for_again,
     "reply cut off": "tests/models/test_reply_cuts.py: after every byte",
     "endless reply": "tests/agent/test_reply_endings.py",
-    "stale signature": "below",
+    "stale signature": test_a_signature_that_is_refused_is_not_sent_again,
 }
 
 

@@ -128,6 +128,12 @@ TOO_LONG = {
     "messages": messages(400, "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum"),
     "responses": chat(400, "Your input exceeds the context window", "context_length_exceeded"),
 }
+STALE = {
+    "gemini": gemini(400, "INVALID_ARGUMENT", "Corrupted thought signature."),
+    "messages": messages(400, "invalid_request_error", "thinking is bound to a different conversation"),
+    "responses": chat(400, "The content could not be decrypted", "invalid_encrypted_content"),
+}
+"""Chat completions have no signatures."""
 HALF = '{"path": "a'
 
 
