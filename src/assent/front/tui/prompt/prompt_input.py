@@ -15,6 +15,8 @@ from textual.reactive import reactive
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
+from assent.front.tui.prompt.completion import mention
+from assent.front.tui.prompt.dropped_file import dropped_file
 from assent.front.tui.prompt.paste import Pastes, clean
 from assent.front.tui.prompt.recall import Recall, Search
 
@@ -279,6 +281,8 @@ class PromptInput(TextArea):
         text = clean(pasted)
         if self._search is not None:
             self._ask(self._search, self._search.query + text.partition("\n")[0])
+        elif path := dropped_file(text):
+            self.replace(f"{mention(path)} ", *self.selection, maintain_selection_offset=False)
         elif text:
             self.replace(self._pastes.shown(text), *self.selection, maintain_selection_offset=False)
 
