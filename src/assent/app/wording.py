@@ -123,12 +123,11 @@ def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
     from assent.events import OutputPruned
 
     what = "Old output was removed" if isinstance(event, OutputPruned) else "The conversation was compressed"
-    before, after = (_of_window(tokens, event.window) for tokens in (event.tokens_before, event.tokens_after))
-    return f"{what}: about {event.tokens_before:,} tokens before{before}, {event.tokens_after:,} now{after}"
-
-
-def _of_window(tokens: int, window: int) -> str:
-    return f" ({share(tokens / window)} of the context window)" if window else ""
+    before, after = event.tokens_before, event.tokens_after
+    if not event.window:
+        return f"{what}: about {before:,} tokens before, {after:,} now"
+    full, left = share(before / event.window), share(after / event.window)
+    return f"{what}: about {before:,} tokens before ({full} of the context window), {after:,} now ({left})"
 
 
 def share(part: float) -> str:

@@ -146,14 +146,14 @@ async def test_the_footer_shows_how_full_the_context_window_is_before_and_after_
         says("A summary.", usage={"input": 2_000, "output": 10}),
     )
     on = harness(*replies, settings=Settings(context_window=10_000, compression_threshold=0))
-    async with on.open(prompt="one", size=(100, 24)) as on:
+    async with on.open(prompt="one", size=(120, 24)) as on:
         await on.until_shown("5.0k tokens · context 50%")
         await on.say("two")
         await on.until_shown("11.0k tokens · context 60%")
         await on.say("/compress")
-        await on.until_shown("of the context window), ", " now (")
-        await on.until_shown("context 49%")
-    (event,) = await on.recorded(ChatCompressed)
+        await on.until_shown("(12% of the context window), ", " now (<1%).")
+        await on.until_shown("context 48%")
+        (event,) = await on.recorded(ChatCompressed)
     assert event.window == 10_000 and event.tokens_before - event.tokens_after > 1_000
 
 

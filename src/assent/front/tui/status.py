@@ -62,7 +62,7 @@ class StatusUpdater:
         state = self._app.client.state
         self._facts = replace(
             self._facts,
-            model=state.model,
+            model=state.model or "no model",
             mode=state.mode,
             folder=state.folder,
             tokens=state.usage.total,

@@ -222,7 +222,8 @@ export class Talk {
     this.#clear();
     if (event.status !== "completed") {
       const words = TURN_ENDS[event.status] ?? event.status;
-      this.#note(event.failure ? `${words} ${event.failure.message}` : words, event.status === "cancelled" ? "" : "bad", event);
+      const why = event.failure?.message ?? "";
+      this.#note(event.status === "failed" && why ? `${words} ${why}` : why || words, event.status === "cancelled" ? "" : "bad", event);
     }
   }
 
@@ -317,9 +318,9 @@ function compressedText(event) {
 
 /** @param {import("./types.d.ts").Shortened} event */
 function becameText({ tokens_before, tokens_after, window }) {
-  /** @param {number} tokens */
-  const share = (tokens) => (window ? ` (${percent(tokens / window)} of the context window)` : "");
-  return `${tokens_before.toLocaleString()} tokens${share(tokens_before)} became ${tokens_after.toLocaleString()}${share(tokens_after)}`;
+  const full = window ? ` (${percent(tokens_before / window)} of the context window)` : "";
+  const left = window ? ` (${percent(tokens_after / window)})` : "";
+  return `${tokens_before.toLocaleString()} tokens${full} became ${tokens_after.toLocaleString()}${left}`;
 }
 
 /** @param {number} part */
