@@ -148,6 +148,7 @@ export class Talk {
         break;
       case "session.renamed":
         this.title = event.title;
+        this.#pay(event);
         break;
       case "mode.changed":
         this.mode = event.mode;

@@ -257,7 +257,7 @@ export type WireEvent = Envelope &
   (
     | { type: "session.created"; folder: string; model: string; mode: Mode; forked_from?: string }
     | { type: "session.opened"; client: string }
-    | { type: "session.renamed"; title: string }
+    | { type: "session.renamed"; title: string; usage?: Usage; cost?: number }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string; window?: number }
     | { type: "model.warning"; model: string; text: string }
