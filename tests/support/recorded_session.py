@@ -207,6 +207,9 @@ class FilmHost:
     async def files(self) -> Sequence[str]:
         return ("cart.py", "test_cart.py", "docs/")
 
+    async def paste_picture(self, session: str) -> str:
+        return ""
+
     async def prompts(self) -> Sequence[str]:
         return ()
 

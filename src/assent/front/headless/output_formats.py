@@ -139,7 +139,7 @@ class TextOutput:
             case ModelFallback(model=model, fallback=fallback, reason=reason):
                 self._note(f"{safe(reason, 'label')}: continuing with {fallback} instead of {model}")
             case ModelWarning(text=text):
-                self._note(self._style.yellow(safe(text, "label")))
+                self._note(self._style.yellow(one_line(text)))
             case ChatCompressed(problem=problem) if problem:
                 self._note(f"The conversation was not compressed: {safe(problem, 'label')}")
             case ChatCompressed() | OutputPruned():

@@ -146,7 +146,7 @@ class FootLine(Static):
     def draw(self) -> None:
         width = max(self.content_size.width, 20)
         left, right = self._left(self._facts), self._right(self._facts)
-        if left.cell_len + right.cell_len >= width:
+        if self._facts.context and left.cell_len + right.cell_len >= width:
             right = self._right(replace(self._facts, tokens=0))  # the mode and the context matter more
         left.truncate(max(width - right.cell_len - 1, 1), overflow="ellipsis")
         gap = " " * max(width - left.cell_len - right.cell_len, 1)
