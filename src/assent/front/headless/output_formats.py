@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import msgspec
 
 from assent.app.style import Style
-from assent.app.wording import attached_words, call_about, ended_badly, safe, shortened_words, took
+from assent.app.wording import attached_words, call_about, ended_badly, one_line, safe, shortened_words, took
 from assent.events import (
     CallFinished,
     CallOutput,
