@@ -23,8 +23,8 @@ test: setup ## run all tests, in three parts in parallel, and show progress
 	@scripts/test-tools
 	@$(BIN)/python scripts/run_tests.py
 
-integration: ## kill Assent 300 times, and run whole loops with a real model (a few minutes)
-	@scripts/setup dev local
+integration: ## kill Assent 300 times; run, cut and kill whole loops with a real model (some minutes)
+	@scripts/setup dev local gateway
 	@$(BIN)/pytest -q tests/integration
 
 check: setup ## check formatting, lint, types (also of the page) and the contracts between packages

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from bench import batch, chunks, first_request, memory, rounds, scheduler, server, startup, terminal
+from bench import batch, chunks, first_request, memory, rounds, scheduler, server, startup, terminal, turns
 from bench.report import print_rows, print_title
 
 BENCHMARKS = {
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "first-request": first_request,
     "rounds": rounds,
     "chunks": chunks,
+    "turns": turns,
     "memory": memory,
     "terminal": terminal,
     "server": server,

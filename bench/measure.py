@@ -12,6 +12,7 @@ import assent as measured
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 FLOOR = [sys.executable, str(Path(__file__).with_name("floor.py"))]
+TEXT_FLOOR = [sys.executable, str(Path(__file__).with_name("text_floor.py"))]
 BARE = [sys.executable, "-c", "pass"]
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 SOURCE = {"PYTHONPATH": str(Path(measured.__file__).parent.parent)}

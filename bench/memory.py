@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from bench.measure import Sample, interleaved
-from bench.provider import SHORT, Provider, shell_rounds
+from bench.provider import SHORT_REPLY, Provider, shell_rounds
 from bench.report import Row
 
 MEGABYTES = 60.0
@@ -14,9 +14,9 @@ FLOOD = shell_rounds(1, "yes 'a line of output, again and again' | head -c 20000
 def measure(quick: bool) -> Iterator[Row]:
     with Provider() as provider:
         programs: dict[str, Callable[[], Sample]] = {
-            "one short reply": lambda: provider.assent(SHORT),
+            "one short reply": lambda: provider.assent(SHORT_REPLY),
             "a command that prints 20 MB": lambda: provider.assent(FLOOD, "--approval-mode", "yolo"),
-            "the minimal client, one short reply": lambda: provider.floor(SHORT),
+            "the minimal client, one short reply": lambda: provider.floor(SHORT_REPLY),
             "the minimal client, 20 MB": lambda: provider.floor(FLOOD),
         }
         contestants = {name: partial(_peak, program) for name, program in programs.items()}

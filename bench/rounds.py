@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.measure import Sample, interleaved
-from bench.provider import SHORT, Provider, shell_rounds
+from bench.provider import SHORT_REPLY, Provider, shell_rounds
 from bench.report import Row
 
 ROUNDS = 30
@@ -42,4 +42,4 @@ def _cpu(sample: Sample) -> float:
 
 def _per_round(program: Callable[[dict[str, Any]], Sample], figure: Callable[[Sample], float]) -> float:
     """Milliseconds: the start, the first reply and the end are in both runs and cancel out."""
-    return (figure(program(shell_rounds(ROUNDS))) - figure(program(SHORT))) / ROUNDS * 1000
+    return (figure(program(shell_rounds(ROUNDS))) - figure(program(SHORT_REPLY))) / ROUNDS * 1000

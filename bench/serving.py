@@ -59,7 +59,7 @@ async def assent(folder: Path, linger: float) -> None:
     while line := (await lines.readline()).decode().split():
         session, count = line[1], int(line[2])
         for number in range(count):
-            server.app_state.feeds.heard(Envelope(0, 0.0, session, CallProcess("c", number)))
+            server.app_state.feeds.on_event(Envelope(0, 0.0, session, CallProcess("c", number)))
     server.stop()
     await serving
 

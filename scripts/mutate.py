@@ -85,7 +85,7 @@ _TESTS = {
         "process/test_process_kill.py",
     ],
     "cli/policy_jsonl.py": ["policy/test_gate_lines.py"],
-    "front/web": ["front/web/test_door_checks.py"],
+    "front/web": ["front/web/test_access_checks.py"],
     "screen": ["test_screen_parts.py", "test_screen.py"],
 }
 _SECONDS = 20  # for one test: an endless loop is a failure too

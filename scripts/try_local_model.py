@@ -9,15 +9,18 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-PROMPT = "Use run_shell_command with the command: cp notes.txt copy.txt"
+PROMPT = "Use run_shell_command with the command: touch made.txt"
 INTRODUCTION = """\
-The model is SmolLM2-135M, run by llama.cpp on this machine. It is real, and about a thousandth of the size of models
-that people work with: it can call a tool that it is told to call, and put the result into a sentence. Expect no more.
+The model is SmolLM2-135M, run by llama.cpp on this machine: no key, no network.
+It is real, and about a thousandth of the size of the models that people work
+with. It can copy a command out of a prompt into a call, and say something about
+the result, often something wrong. Expect no more.
 
 Folder  {folder}
 Prompt  {prompt}
 
-It will propose a command, and Assent will ask you. (Any GGUF file works the same way: assent -m gguf:PATH)
+It takes a few seconds to propose the command. Then Assent asks you.
+Any GGUF file works the same way: assent -m gguf:PATH
 """
 
 
@@ -32,10 +35,10 @@ def weights() -> Path:
 
 def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="assent-local-"))
-    (folder / "notes.txt").write_text("The meeting is on Tuesday at noon.\n")
     print(INTRODUCTION.format(folder=folder, prompt=PROMPT), flush=True)
     os.chdir(folder)
     assent = str(Path(sys.executable).with_name("assent"))
+    os.environ.setdefault("GGUF_TEMPERATURE", "0")
     os.execv(assent, [assent, "-m", f"gguf:{weights()}", "-p", PROMPT])
 
 

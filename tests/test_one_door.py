@@ -1,4 +1,4 @@
-"""One door: no effect without the gate, and no process, socket or file write outside the rooms meant for them."""
+"""One door: no effect without the gate, and no process, socket or file write outside the packages meant for them."""
 
 import ast
 import socket
@@ -43,8 +43,8 @@ ARGS: dict[str, dict[str, object]] = {
 CHANGING = ("write_file", "replace", "run_shell_command", "save_memory", "web_fetch", "web_search")
 
 
-class NoWay:
-    """A network that nobody may touch; remembers who tried."""
+class ForbiddenNetwork:
+    """A network that nothing may use; it records every attempt."""
 
     def __init__(self) -> None:
         self.asked: list[object] = []
@@ -75,7 +75,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 @pytest.mark.spec("I2")
 async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
-    network = NoWay()
+    network = ForbiddenNetwork()
     tools = network.tools(tmp_path)
     assert {tool.name for tool in tools} == set(ARGS), "a new tool needs its arguments here"
     journal = ListJournal()
@@ -94,7 +94,7 @@ async def test_with_a_gate_that_always_refuses_no_tool_does_anything(tmp_path: P
 async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     journal = ListJournal()
-    network = NoWay()
+    network = ForbiddenNetwork()
     registry = Registry(network.tools(tmp_path))
     scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
     before = tree(tmp_path)
@@ -106,14 +106,22 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
     assert network.asked == []
 
 
-# --- rooms ---
+# --- packages ---
 
 MAY_SPAWN = {"process"}
-MAY_DIAL = {"models/streaming_client.py", "web/dial.py", "mcp/http_transport.py", "client", "front/web/web_server.py"}
+MAY_DIAL = {
+    "models/streaming_client.py",
+    "web/dial.py",
+    "mcp/http_transport.py",
+    "client",
+    "front/web/web_server.py",
+} | {
+    "sandbox/self_test.py"  # it listens, to see that nobody in a sandbox gets through
+}
 SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "supervisor", "reaper", "leftover")} | {
     "process/connections.py"
 }
-MAY_WRITE = {"files", "session", "process", "failpoints.py", "front/tour"}
+MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"}
 
 
 def modules() -> list[Path]:
@@ -153,18 +161,20 @@ def used_names(path: Path) -> set[str]:
     return found
 
 
-def room(path: Path) -> str:
+def module_path(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
 
-def outside(names: set[str], rooms: set[str]) -> dict[str, set[str]]:
-    places = {room(path): used_names(path) & names for path in modules()}
+def outside(names: set[str], allowed: set[str]) -> dict[str, set[str]]:
+    places = {module_path(path): used_names(path) & names for path in modules()}
     return {
-        place: found for place, found in places.items() if found and not any(place.startswith(known) for known in rooms)
+        place: found
+        for place, found in places.items()
+        if found and not any(place.startswith(known) for known in allowed)
     }
 
 
-def test_only_the_process_room_starts_programs():
+def test_only_the_process_package_starts_programs():
     spawning = {"subprocess", "os.execv", "os.execve", "os.system", "os.fork", "os.posix_spawn", "pty"}
     spawning |= {
         "asyncio.create_subprocess_exec",
@@ -176,10 +186,10 @@ def test_only_the_process_room_starts_programs():
 
 
 def test_only_a_few_modules_touch_the_network():
-    """The models' client, what dials judged addresses, the ways to MCP servers and to ours, and what serves.
+    """The models' client, what dials judged addresses, the clients of MCP servers and of ours, and the web server.
 
-    The supervisor of commands is spoken to through a pair of sockets that have no name; the kernel is asked about
-    connections that others have.
+    The supervisor of commands is reached through an unnamed pair of sockets, and the kernel is asked about other
+    programs' connections.
     """
     dialling = {"socket", "asyncio.open_connection", "http.client", "urllib.request", "ssl.wrap_socket", "httpx2"}
     assert outside(dialling | {"mcp.client.streamable_http", "mcp.client.sse"}, MAY_DIAL | SUPERVISING) == {}
@@ -199,12 +209,12 @@ def writes(path: Path) -> set[str]:
     return found
 
 
-def test_files_are_written_only_in_the_rooms_meant_for_it():
-    places = {room(path): writes(path) for path in modules()}
+def test_files_are_written_only_in_the_packages_meant_for_it():
+    places = {module_path(path): writes(path) for path in modules()}
     strays = {p: found for p, found in places.items() if found and not any(p.startswith(known) for known in MAY_WRITE)}
     assert strays == {}
 
 
 def test_only_the_scheduler_hands_out_permits():
-    makers = {room(path) for path in modules() if "Permit" in used_names(path)}
+    makers = {module_path(path) for path in modules() if "Permit" in used_names(path)}
     assert makers == {"scheduler/scheduler.py"}

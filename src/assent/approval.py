@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from assent.parts import JsonObject
+from assent.plan import ExecutedFile, SandboxName
 
 Mode = Literal["default", "auto_edit", "yolo", "plan"]
 
@@ -39,7 +40,7 @@ class EditDetails(Struct, frozen=True, gc=False, tag="edit", omit_defaults=True,
     """Why reading the current content needs approval: an edit reveals it by its diff, its report or its error."""
 
 
-class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True):
+class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True, kw_only=True):
     """A command would run, exactly as written, in `directory`."""
 
     command: str
@@ -48,6 +49,12 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True)
     directory: str
     risk: Risk
     risk_reason: str
+    sandbox: SandboxName = "off"
+    """What it runs in."""
+    wider: bool = False
+    """The model asks for this sandbox, because the command did not work in a tighter one."""
+    executes: tuple[ExecutedFile, ...] = ()
+    """The files that it will execute or obey, as far as its words tell, as they are now."""
 
 
 class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True):
@@ -138,6 +145,15 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     max_uses: int | None = None
 
 
+class UnapprovedFile(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A file that would be executed, and that nobody has approved with this content."""
+
+    path: str
+    """As a person names it: relative to the workspace, if it is inside."""
+    changed: bool = False
+    """It was approved with another content; otherwise it is new."""
+
+
 class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A question waiting for a person. The answer must name the digest of what was shown."""
 
@@ -149,6 +165,8 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Why approval is needed, in one sentence."""
     scopes: tuple[Grant, ...] = ()
     """What `proceed_always` may grant, the narrowest first; the answer chooses by id."""
+    unapproved: tuple[UnapprovedFile, ...] = ()
+    """Which of the files that a command executes are new or have changed since a person last approved them."""
     expires_at: float | None = None
     tool: str = ""
 

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from assent.events import GateKind
 from assent.mcp_config import BadServer, McpServer, Servers, read_servers
 from assent.parts import Effort
+from assent.plan import SandboxName
 from assent.safe_open import read_regular
 
 
@@ -113,6 +114,16 @@ class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
     """The entry of the system's keyring: `{ keyring = "SERVICE/USER" }`."""
 
 
+class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What commands can do, whatever their words say: `[sandbox]`."""
+
+    enabled: bool = True
+    """Commands that run without asking are confined: those that only read can write nothing, and others can write
+    only to the workspace."""
+    approved: SandboxName = "off"
+    """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
@@ -134,6 +145,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     approval_ttl: float | None = None
     """Seconds after which an unanswered approval expires; never, if not set."""
     commands: CommandLimits = CommandLimits()
+    sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()

@@ -13,16 +13,18 @@ from msgspec import Struct
 
 from assent.git_folder import git_folders, taken
 
-_SHOW_CHANGES = frozenset(("diff", "log", "show", "whatchanged", "diff-tree", "diff-index", "diff-files"))
+_SHOW_CHANGES = frozenset(
+    ("diff", "log", "show", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch")
+)
 _OPTIONS = re.compile(r"--(?:full-tree|objects(?:-edge)?|no-relative|relative=.*)", re.DOTALL)
 _COMBINED = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*|--cc")  # otherwise `diff-tree` shows all of a merge
 _TOP = re.compile(r":(?:/|\([^)]*\btop\b[^)]*\))")
-# They show no files: they change something, or are about commits and settings only.
-_SHOW_NO_FILES = frozenset(
+# They name no files: they are about commits and settings, or change whatever a commit or a patch says.
+_NAME_NO_FILES = frozenset(
     """
-    add am apply bisect branch check-attr check-ignore checkout cherry cherry-pick clean clone commit config
-    count-objects describe fetch for-each-ref fsck gc init merge merge-base mv name-rev notes pull push rebase reflog
-    remote reset restore rev-parse revert rm shortlog show-branch show-ref switch symbolic-ref tag var worktree
+    am apply bisect branch check-attr check-ignore cherry cherry-pick clone config count-objects describe fetch
+    for-each-ref fsck gc init merge merge-base name-rev notes pull push rebase reflog remote rev-parse revert shortlog
+    show-branch show-ref switch symbolic-ref tag var worktree
     """.split()  # noqa: SIM905
 )
 
@@ -49,7 +51,7 @@ def names_beyond(part: Part, cwd: str, words: Sequence[str], texts: Collection[i
     """A word that is about the repository outside the workspace. `words` begin with the sub-command; those at `texts`
     name nothing.
     """
-    if not words or words[0] in _SHOW_NO_FILES:
+    if not words or words[0] in _NAME_NO_FILES:
         return None
     if words[0] == "range-diff":
         return words[0]

@@ -21,7 +21,18 @@ Unknown = Literal["", "text", "file", "revision", "name"]
 # exactly what a person allowed.
 GitWork = Literal["", "looks", "changes"]
 
+SandboxName = Literal["off", "read-only", "workspace", "network"]
+
 UNKNOWN: tuple[PartKind, ...] = ("status", "item", "output")
+
+
+class ExecutedFile(Struct, frozen=True, gc=False):
+    """A file that a command executes or obeys, with its content."""
+
+    path: str
+    """Absolute."""
+    sha256: str
+    """Empty if it cannot be read."""
 
 
 class Part(Struct, frozen=True):
@@ -148,6 +159,10 @@ class Plan(Struct, frozen=True, kw_only=True):
     """A regular expression that matches the lower-cased path of a secret."""
     hidden: tuple[str, ...] = ()
     """Patterns that make git leave out secrets."""
+    sandbox: SandboxName = "off"
+    """What all of it runs in."""
+    unchanged: tuple[ExecutedFile, ...] = ()
+    """Files that must still have this content whenever a program starts."""
 
 
 def simple_commands(steps: Sequence[Step]) -> Iterator[Stage]:

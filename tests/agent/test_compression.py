@@ -38,7 +38,7 @@ def texts(messages: tuple[Message, ...]) -> list[str]:
 # --- asked for by a person ---
 
 
-async def test_of_what_a_prompt_brought_along_the_summary_is_made_from_the_ends():
+async def test_the_summary_sees_the_ends_of_long_attachments():
     harness = SessionHarness(text("Seen."), text("# Requests\nNone."))
     attached = Attached("a.txt", parts=(Text("begin" + "x" * 100_000 + "end"),))
 
@@ -87,7 +87,7 @@ async def test_the_older_part_becomes_a_summary_and_the_newest_stays_word_for_wo
         ({"chunks": [{"error": {"kind": "bad_request", "message": "no"}}]}, "the model could not summarise: no"),
     ],
 )
-async def test_what_does_not_help_leaves_the_conversation_as_it_is_and_says_so(reply: dict[str, object], problem: str):
+async def test_a_useless_summary_leaves_the_conversation_unchanged_and_says_so(reply: dict[str, object], problem: str):
     harness = SessionHarness(text(LONG), reply)
     async with await harness.open() as runner:
         await harness.send(runner, Submit("tell"))
@@ -141,7 +141,7 @@ async def test_it_can_be_cancelled_and_the_session_goes_on():
     assert harness._taken(key).problem == "cancelled"  # pyright: ignore
 
 
-async def test_cancelled_before_it_has_begun_it_is_taken_too_and_the_session_goes_on():
+async def test_a_cancelled_compression_that_had_not_begun_is_taken_too():
     harness = SessionHarness(text(LONG), text("Here."))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("tell"))

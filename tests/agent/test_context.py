@@ -77,7 +77,7 @@ def test_one_file_under_two_names_is_loaded_once(project: Path):
     assert told(project).count("same") == 1
 
 
-def test_what_is_too_large_no_text_or_elsewhere_is_left_out_and_said(project: Path, tmp_path: Path):
+def test_what_is_too_large_or_not_text_or_elsewhere_is_left_out_and_reported(project: Path, tmp_path: Path):
     write(project, AGENTS="x" * (SIZE_LIMIT + 1))
     (project / "ASSENT.md").write_bytes(b"\xff\xfe\x00bad")
     (tmp_path / "secret.md").write_text("secret")
@@ -159,7 +159,7 @@ def test_a_file_that_changed_after_it_was_trusted_is_left_out_alone(project: Pat
 
 
 @pytest.mark.spec("I4")
-def test_a_changed_context_file_does_not_take_the_trust_of_rules_away(project: Path, env: dict[str, str]):
+def test_a_changed_context_file_does_not_revoke_the_trust_in_rules(project: Path, env: dict[str, str]):
     write(project, AGENTS="a")
     write(project / ".assent", notes="x")
     store = trust_store(env)

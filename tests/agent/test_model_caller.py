@@ -67,7 +67,7 @@ async def test_a_model_error_ends_the_turn_with_its_kind_and_text(kind: str, typ
 
 @pytest.mark.spec("F1")
 @pytest.mark.spec("F8")
-async def test_when_the_quota_is_used_up_the_smaller_model_goes_on_and_it_is_said():
+async def test_when_the_quota_is_used_up_the_smaller_model_takes_over_and_an_event_says_so():
     harness = SessionHarness({"chunks": [{"error": {"kind": "quota", "message": "no more today"}}]})
     smaller = ScriptedModel(SessionHarness(text("From the small one.")).scenario, "small")
     runner = await harness.open()
@@ -81,7 +81,7 @@ async def test_when_the_quota_is_used_up_the_smaller_model_goes_on_and_it_is_sai
 
 
 @pytest.mark.spec("F9")
-async def test_a_cut_reply_is_asked_for_again_and_no_call_of_it_runs():
+async def test_a_cut_reply_is_requested_again_and_none_of_its_calls_runs():
     harness = SessionHarness(
         {"chunks": [{"text": "half"}, call("run_note", "a", text="never"), {"cut": True}]},
         calls(call("read_note", "b", text="whole")),
@@ -106,7 +106,7 @@ async def test_an_empty_reply_is_asked_for_again():
 
 @pytest.mark.spec("F9")
 @pytest.mark.spec("F8")
-async def test_retries_wait_longer_each_time_and_end_some_day():
+async def test_retries_wait_longer_each_time_and_end():
     harness = SessionHarness({"chunks": [{"cut": True}], "repeat": 20})
     async with await harness.open(retries=Retries(attempts=4, first_delay=1.0)) as runner:
         await harness.send(runner, Submit("go"))
@@ -148,7 +148,7 @@ async def test_nothing_is_scheduled_before_the_whole_reply_was_read():
 
 
 @pytest.mark.spec("A5")
-async def test_a_missing_call_id_is_made_up_and_unique_for_the_session():
+async def test_a_missing_call_id_is_generated_and_unique_in_the_session():
     harness = SessionHarness(
         calls(call("read_note", text="x"), call("read_note", text="y")), calls(call("read_note", text="z")), text("ok")
     )
@@ -182,7 +182,7 @@ ODD = ("a/b", "..", "%2F", "a b", "ü", "x" * 200, "-v", "a\n")
 
 
 @pytest.mark.spec("A5")
-async def test_a_call_id_that_fits_into_no_address_is_replaced_by_one_of_ours():
+async def test_a_call_id_that_does_not_fit_into_a_url_is_replaced():
     harness = SessionHarness(calls(*(call("read_note", id, text=id) for id in (*ODD, "fits-1.a_~"))), text("ok"))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("go"))
@@ -227,7 +227,7 @@ async def test_the_same_calls_with_the_same_results_stop_the_turn():
 
 
 @pytest.mark.spec("F5")
-async def test_calls_that_differ_are_no_loop():
+async def test_different_calls_are_not_a_loop():
     harness = SessionHarness({"chunks": [call("read_note", text="step {n}")], "repeat": 20}, text("Done."))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("go"))
@@ -253,7 +253,7 @@ def test_a_thought_is_a_bold_subject_and_the_rest(thought: str, subject: str, de
     assert split_subject(thought) == (subject, description)
 
 
-async def test_a_bug_in_our_own_code_ends_the_turn_and_is_told():
+async def test_a_bug_in_assent_ends_the_turn_and_is_reported():
     harness = SessionHarness(text("never"))
 
     def broken(_: object) -> object:

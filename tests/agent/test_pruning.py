@@ -1,4 +1,4 @@
-"""Old output leaves a long conversation first, and one that the provider refuses is made shorter. Rows F6, K4."""
+"""Old output is removed from a long conversation first; one that the provider rejects is shortened. Rows F6, K4."""
 
 from typing import Any
 
@@ -38,12 +38,12 @@ def test_the_oldest_long_output_is_pruned_and_the_newest_stays() -> None:
     assert plan.after < plan.before * 0.6
 
 
-def test_output_that_cannot_be_had_again_is_never_pruned() -> None:
+def test_output_that_cannot_be_repeated_is_never_pruned() -> None:
     messages = (*exchange(1, LONG), *exchange(2, LONG), *exchange(3, LONG))
     assert plan_pruning(messages, lambda tool: tool != "read_file").call_ids == ()
 
 
-def test_what_went_wrong_is_still_told() -> None:
+def test_the_failure_is_still_reported() -> None:
     result = Result("c1", "run_shell_command", {"error": "exit code 2", "output": LONG})
     assert pruned(result).response["error"] == "exit code 2"
     assert token_estimate.of_result(pruned(result)) < 50
@@ -83,13 +83,13 @@ async def test_a_conversation_that_is_too_long_loses_old_output_before_it_is_sum
     assert harness.recorded(OutputPruned) and not harness.recorded(ChatCompressed)
     assert harness.recorded(OutputPruned)[0].call_ids[0] == "c0"
     sent = str(harness.model.requests[-1].messages)
-    assert "left out" in sent and LONG.strip() in sent
+    assert "Old output removed" in sent and LONG.strip() in sent
 
 
-async def test_a_session_that_is_opened_again_still_leaves_the_pruned_output_out() -> None:
+async def test_pruned_output_stays_removed_when_the_session_is_opened_again() -> None:
     harness = await worked(SessionHarness(*reading(4)), compress_above=above(7_000))
     state = fold(harness.session, await harness.log.read(harness.session))
-    assert "left out" in str(state.history())
+    assert "Old output removed" in str(state.history())
     assert LONG.strip() in str(next(call.result for call in state.calls.values() if isinstance(call, Success)))
 
 
@@ -103,7 +103,7 @@ async def test_what_the_provider_finds_too_long_is_shortened_and_sent_once_more(
 
 
 @pytest.mark.spec("K4")
-async def test_what_cannot_be_shortened_fails_with_the_words_of_the_provider() -> None:
+async def test_what_cannot_be_shortened_fails_with_the_providers_message() -> None:
     too_long = {"chunks": [{"error": {"kind": "context_too_long", "message": "at most 4096 tokens"}}]}
     harness = await worked(SessionHarness(too_long))
     finished = harness.recorded(TurnFinished)[-1]

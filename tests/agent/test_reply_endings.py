@@ -86,7 +86,7 @@ async def test_a_text_that_repeats_without_end_is_stopped():
 @pytest.mark.parametrize("kind", [TextChunk, ThoughtChunk])
 def test_a_reply_of_unlimited_size_is_stopped(kind: type[TextChunk] | type[ThoughtChunk]):
     guard = ReplyGuard()
-    numbers = (guard.saw(kind("".join(str(n) + " " for n in range(n, n + 9_999)))) for n in range(0, 10**9, 9_999))
+    numbers = (guard.observe(kind("".join(str(n) + " " for n in range(n, n + 9_999)))) for n in range(0, 10**9, 9_999))
     end = next(found for found in numbers if found is not None)
     assert end.reason == "too_long" and f"{MAX_REPLY_LENGTH:,}" in end.said
 
@@ -115,7 +115,7 @@ async def test_a_reply_that_never_ends_is_stopped_and_none_of_its_calls_runs():
 
 def test_a_reply_with_unlimited_calls_is_stopped():
     guard = ReplyGuard()
-    assert any(guard.saw(CallChunk("read_file", {"path": str(n)})) for n in range(10_000))
+    assert any(guard.observe(CallChunk("read_file", {"path": str(n)})) for n in range(10_000))
 
 
 def detects(*pieces: str) -> bool:
@@ -144,9 +144,9 @@ def test_long_repetition_in_code_is_found_later_than_in_prose():
         "{n},0,0,0,0\n",
     ],
 )
-def test_lines_that_only_look_alike_are_no_loop(line: str):
+def test_similar_lines_are_not_a_loop(line: str):
     assert not detects(*(line.format(n=n) for n in range(5_000)))
 
 
 def test_a_finished_reply_has_nothing_to_stop():
-    assert ReplyGuard().saw(Finished("stop")) is None
+    assert ReplyGuard().observe(Finished("stop")) is None

@@ -32,7 +32,7 @@ USED = Spending(requests=3, tokens=1_000, dollars=0.5)
         (SpendingLimits(dollars_per_day=0.9), "your sessions have cost $1.00 today"),
     ],
 )
-def test_a_limit_that_is_reached_is_named_with_the_way_on(limits: SpendingLimits, words: str) -> None:
+def test_a_reached_limit_is_named_with_advice(limits: SpendingLimits, words: str) -> None:
     told = reached_limit(limits, USED, USED + USED)
     assert words in told and bool(told) == bool(words)
     assert not told or "under [limits] in settings.toml" in told
@@ -40,7 +40,7 @@ def test_a_limit_that_is_reached_is_named_with_the_way_on(limits: SpendingLimits
 
 def test_a_limit_in_dollars_does_not_let_an_unknown_price_pass() -> None:
     told = reached_limit(SpendingLimits(dollars_per_session=10), Spending(requests=1, unpriced=1), Spending())
-    assert "nobody knows what this model costs" in told
+    assert "the price of this model is unknown" in told
 
 
 def dollar(model: str, usage: Usage) -> float:
@@ -90,7 +90,7 @@ async def test_with_a_higher_limit_the_session_goes_on() -> None:
     assert (await asked(harness, "continue", limits=SpendingLimits(requests_per_session=9))).status == "completed"
 
 
-async def test_a_limit_by_day_counts_all_sessions_also_deleted_ones() -> None:
+async def test_a_daily_limit_counts_all_sessions_even_deleted_ones() -> None:
     log: SessionLog = MemoryLog()
     first = SessionHarness(*working(1), log=log)
     assert (await asked(first)).status == "completed"

@@ -47,7 +47,9 @@ async def opened(env: dict[str, str], folder: Path, only: str = "") -> AsyncGene
         await log.close()
 
 
-async def test_a_session_that_runs_elsewhere_takes_it_or_says_why_not(env: dict[str, str], tmp_path: Path) -> None:
+async def test_a_session_that_runs_elsewhere_takes_the_command_or_says_why_not(
+    env: dict[str, str], tmp_path: Path
+) -> None:
     async with opened(env, tmp_path) as (client, elsewhere):
         session, sender = client.state.session, CommandSender(elsewhere)
         assert await sender.send(session, Rename("shop", by="ann"), after=client.state.seq) == Sent("taken")
@@ -56,21 +58,21 @@ async def test_a_session_that_runs_elsewhere_takes_it_or_says_why_not(env: dict[
         assert refused.state == "refused" and refused.problem
 
 
-async def test_what_a_tool_said_in_a_session_elsewhere_comes_back(env: dict[str, str], tmp_path: Path) -> None:
+async def test_a_tools_outcome_in_another_process_is_reported(env: dict[str, str], tmp_path: Path) -> None:
     async with opened(env, tmp_path) as (client, elsewhere):
         tool = RunTool("list_directory", {"dir_path": str(tmp_path)}, by="ann")
         end = await CommandSender(elsewhere).run(client.state.session, tool)
         assert isinstance(end, CallFinished) and end.status == "success"
 
 
-async def test_a_session_that_nobody_runs_keeps_it_for_later() -> None:
+async def test_a_session_that_nobody_runs_keeps_the_command_for_later() -> None:
     log = MemoryLog()
     session = await create_session(log, "/w", "scripted", "default")
     assert await CommandSender(log).send(session, Rename("shop", by="ann")) == Sent("recorded")
     assert [item.command for item in await log.inbox(session)] == [Rename("shop", by="ann")]
 
 
-async def test_who_runs_it_ends_before_it_was_taken(env: dict[str, str], tmp_path: Path) -> None:
+async def test_the_session_ends_before_it_took_the_command(env: dict[str, str], tmp_path: Path) -> None:
     async with opened(env, tmp_path, only="something else") as (client, elsewhere):
         session = client.state.session
         sending = asyncio.create_task(CommandSender(elsewhere).send(session, Rename("shop", by="ann")))
@@ -80,7 +82,7 @@ async def test_who_runs_it_ends_before_it_was_taken(env: dict[str, str], tmp_pat
         assert await sending == Sent("ended")
 
 
-async def test_one_that_is_not_taken_in_time_is_busy(
+async def test_a_command_that_is_not_taken_in_time_is_busy(
     env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command_sender, "COMMAND_TIMEOUT", 0.05)
@@ -126,7 +128,7 @@ class Client:
     async def close(self) -> None: ...
 
 
-async def test_an_outcome_that_comes_before_the_response_is_not_lost() -> None:
+async def test_an_outcome_that_arrives_before_the_response_is_not_lost() -> None:
     outcomes = Outcomes()
     refused = Client(outcomes, lambda key: CommandTaken(key, "ann", "not now"))
     assert await send(refused, outcomes, Rename("shop")) == "not now"
@@ -146,7 +148,7 @@ async def test_whoever_waits_is_told_when_the_session_is_closed() -> None:
         await send(Client(outcomes), outcomes, Rename("shop"))
 
 
-async def test_outcomes_that_nobody_wants_are_not_kept() -> None:
+async def test_outcomes_that_nobody_waits_for_are_not_kept() -> None:
     outcomes = Outcomes()
     outcomes.tell(Envelope(1, 0.0, "s", CommandTaken("k", "ann", "")))
     with outcomes.wanted("s", "k") as outcome:

@@ -58,7 +58,7 @@ def test_braces_inside_a_command_must_be_balanced():
 
 
 @pytest.mark.parametrize("template", ["!{}", "@{  }"])
-def test_an_empty_hole_is_refused(template: str):
+def test_an_empty_placeholder_is_rejected(template: str):
     with pytest.raises(BadTemplate, match="is empty"):
         parse_template(template)
 
@@ -103,7 +103,7 @@ def test_a_real_shell_takes_a_hostile_argument_as_one_word(args: str, tmp_path: 
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40))
-def test_no_argument_makes_a_hole_of_its_own(args: str):
+def test_an_argument_cannot_add_a_placeholder(args: str):
     pieces = fill("a {{args}} !{x {{args}}}", args)
     assert [type(piece) for piece in pieces] == [Words, Shell]
 
@@ -191,7 +191,7 @@ def test_odd_names_become_harmless(path: str, name: str):
     assert command_name(Path(path)) == name
 
 
-def test_a_bad_file_is_named_with_its_line_and_the_others_still_work(own: Path, folder: Path, env: dict[str, str]):
+def test_a_bad_file_is_reported_with_its_line_and_the_others_still_work(own: Path, folder: Path, env: dict[str, str]):
     put(own, "good.toml", 'prompt = "x"')
     put(own, "syntax.toml", 'description = "d"\nprompt = oops\n')
     put(own, "missing.toml", 'description = "d"\n')

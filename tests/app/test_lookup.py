@@ -31,7 +31,7 @@ async def listed(log: OddLog) -> Sequence[SessionInfo]:
     return await begun_sessions(log)
 
 
-async def test_a_session_that_cannot_be_read_is_listed_and_keeps_nobody_from_the_list():
+async def test_an_unreadable_session_is_listed_and_does_not_break_the_list():
     log = OddLog(LogDamaged("event 2 was written by a newer Assent"))
     assert [info.id for info in await listed(log)] == [log.odd]
     assert (await find_session(log, "latest", "/w")).id == log.odd

@@ -18,7 +18,7 @@ from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
 from assent.tools.support.many_files import MAX_CHARACTERS
 from assent.tools.tool import ToolFailed
-from support.servers import SDK, open_shop, program
+from support.servers import SDK, open_manager, program
 from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("G1")
@@ -53,7 +53,7 @@ def texts(attached: list[Attached]) -> str:
 
 
 @pytest.mark.spec("E3")
-async def test_a_file_comes_along_under_its_name(folder: Path):
+async def test_a_mentioned_file_is_attached_under_its_name(folder: Path):
     assert await load(folder, "why @src/a.py?") == [
         Attached("src/a.py", "2 lines", (Text("--- src/a.py ---\none\ntwo\n"),))
     ]
@@ -70,7 +70,7 @@ async def test_a_path_may_be_absolute_as_long_as_it_is_inside(folder: Path):
     assert attached.name == "src/a.py"
 
 
-async def test_a_picture_that_is_named_comes_along_and_one_in_a_folder_is_left_out(folder: Path):
+async def test_a_mentioned_picture_is_attached_and_one_in_a_folder_is_left_out(folder: Path):
     (named,) = await load(folder, "what is on @pic.png?")
     assert (named.name, named.about) == ("pic.png", "image/png")
     assert isinstance(named.parts[1], Media)
@@ -79,7 +79,7 @@ async def test_a_picture_that_is_named_comes_along_and_one_in_a_folder_is_left_o
     assert ("pic.png", "image/png; name it to read it") in [(each.name, each.problem) for each in left_out]
 
 
-async def test_a_folder_comes_along_as_one_thing_without_what_git_ignores(folder: Path):
+async def test_a_folder_is_attached_as_one_item_without_what_git_ignores(folder: Path):
     (src,) = await load(folder, "read @src/")
     assert (src.name, src.about) == ("src/", "2 files")
     assert texts([src]) == "--- src/a.py ---\none\ntwo\n\n--- src/deep/b.py ---\nthree"
@@ -88,13 +88,13 @@ async def test_a_folder_comes_along_as_one_thing_without_what_git_ignores(folder
     assert "made by the build" not in everything
 
 
-async def test_a_pattern_brings_what_it_matches_and_nothing_when_nothing_does(folder: Path):
+async def test_a_pattern_attaches_exactly_what_it_matches(folder: Path):
     (found,) = await load(folder, "read @src/**/*.py.")
     assert (found.name, found.about) == ("src/**/*.py", "2 files")
     assert await load(folder, "@src/*.rs @[z-a] @x[0]") == []
 
 
-async def test_a_file_that_is_named_twice_comes_once(folder: Path):
+async def test_a_file_mentioned_twice_is_attached_once(folder: Path):
     named = await load(folder, "@src/a.py @./src/a.py @src/ @src/*")
     assert [(each.name, each.about) for each in named] == [("src/a.py", "2 lines"), ("src/", "1 file")]
 
@@ -111,14 +111,14 @@ async def test_a_file_that_is_named_twice_comes_once(folder: Path):
         "@",
     ],
 )
-async def test_what_is_no_path_here_is_left_alone(folder: Path, text: str):
+async def test_what_is_not_a_path_here_is_left_alone(folder: Path, text: str):
     assert await load(folder, text) == []
 
 
 # --- what must not come along ---
 
 
-async def test_a_place_for_secrets_is_left_out_and_said_however_it_is_named(folder: Path):
+async def test_a_place_for_secrets_is_left_out_and_reported_however_it_is_named(folder: Path):
     (folder / "harmless.txt").symlink_to(".env")
     (folder / "sub").mkdir()
     (folder / "sub" / ".env").write_text("TOKEN=hush\n")
@@ -135,7 +135,7 @@ async def test_a_name_for_secrets_counts_also_where_it_is_a_link(folder: Path):
     assert found.problem == "usually holds secrets"
 
 
-async def test_what_is_outside_is_left_out_and_said(folder: Path, tmp_path: Path):
+async def test_what_is_outside_is_left_out_and_reported(folder: Path, tmp_path: Path):
     (tmp_path / "other.txt").write_text("not yours")
     (folder / "link.txt").symlink_to(tmp_path / "other.txt")
     found = await load(folder, f"@../other.txt @{tmp_path}/other.txt @link.txt @/etc/passwd @../*.txt @../none.txt")
@@ -143,7 +143,7 @@ async def test_what_is_outside_is_left_out_and_said(folder: Path, tmp_path: Path
     assert [each.name for each in found] == ["../other.txt", f"{tmp_path}/other.txt", "link.txt", "/etc/passwd"]
 
 
-async def test_what_git_ignores_is_left_out_and_said_also_when_it_is_named(folder: Path):
+async def test_what_git_ignores_is_left_out_even_if_it_is_named(folder: Path):
     (folder / "x.log").write_text("noise")
     found = await load(folder, "@x.log @out/big.txt @out/")
     assert [(each.name, each.problem) for each in found] == [
@@ -154,7 +154,7 @@ async def test_what_git_ignores_is_left_out_and_said_also_when_it_is_named(folde
 
 
 @pytest.mark.parametrize("ruling", ["deny", "ask"])
-async def test_what_a_rule_is_about_is_left_out_and_said(folder: Path, ruling: str):
+async def test_what_a_rule_restricts_is_left_out_and_reported(folder: Path, ruling: str):
     rule = Rule(ruling=ruling, tool="read_file", path="src/deep/**", message="the deep is ours")  # pyright: ignore[reportArgumentType]
     src, deep = await load(folder, "@src/", rule)
     assert (src.about, deep.name) == ("1 file", "src/deep/b.py")
@@ -162,7 +162,7 @@ async def test_what_a_rule_is_about_is_left_out_and_said(folder: Path, ruling: s
     assert "three" not in repr(src)
 
 
-async def test_no_rule_and_no_mode_brings_a_secret_along(folder: Path):
+async def test_no_rule_and_no_mode_attaches_a_secret(folder: Path):
     policy = Policy([Rule(ruling="allow")], "yolo", roots=(str(folder),))
     loading = load_mentions("@.env", policy, Workspace([str(folder)], str(folder)), None, Masker())
     assert loading is not None
@@ -175,7 +175,7 @@ async def test_binary_files_are_left_out_and_said(folder: Path):
     assert found.problem.startswith("not text but an ELF program")
 
 
-async def test_a_pipe_does_not_hold_a_prompt_up(folder: Path):
+async def test_a_pipe_does_not_block_a_prompt(folder: Path):
     os.mkfifo(folder / "pipe")
     async with asyncio.timeout(WAIT_LIMIT):
         (found,) = await load(folder, "@pipe")
@@ -185,7 +185,7 @@ async def test_a_pipe_does_not_hold_a_prompt_up(folder: Path):
 # --- limits ---
 
 
-async def test_what_is_too_long_is_cut_and_what_comes_behind_it_is_left_out(folder: Path):
+async def test_what_is_too_long_is_cut_and_what_follows_is_left_out(folder: Path):
     (folder / "long.txt").write_text("x" * (MAX_CHARACTERS + 9))
     long, short = await load(folder, "@long.txt @src/a.py")
     assert long.about == "1 line, cut"
@@ -213,13 +213,13 @@ async def test_people_read_it_in_one_line(folder: Path):
     assert attached_words([]) == ""
 
 
-def test_a_name_says_nothing_to_a_terminal():
+def test_a_name_cannot_control_the_terminal():
     words = attached_words([Attached("a\x1b[31m\nb\u202e", "1 line", (Text("x"),)), Attached("c\x07", problem="d\r")])
     assert words.isprintable()
     assert "\u202e" not in words
 
 
-def test_of_many_names_some_are_told():
+def test_of_many_names_only_some_are_shown():
     words = attached_words([Attached(f"{number}.py", parts=(Text("x"),)) for number in range(10)])
     assert words == "with 0.py, 1.py, 2.py, 3.py, 4.py, 5.py, 6.py, 7.py, and 2 more"
 
@@ -228,8 +228,8 @@ def test_of_many_names_some_are_told():
 
 
 @pytest.mark.spec("E5")
-async def test_a_resource_of_a_server_comes_along_like_a_file(folder: Path, tmp_path: Path):
-    async with open_shop(tmp_path, program(SDK, tmp_path)) as shop:
+async def test_a_resource_of_a_server_is_attached_like_a_file(folder: Path, tmp_path: Path):
+    async with open_manager(tmp_path, program(SDK, tmp_path)) as shop:
         found = await load(folder, "see @srv:note:/1, and @src/a.py", servers=shop.manager)
         assert [(each.name, each.about) for each in found] == [("srv:note:/1", "1 line"), ("src/a.py", "2 lines")]
         assert texts(found[:1]) == "--- srv:note:/1 ---\nthe text of note:/1"
@@ -249,15 +249,15 @@ class Talker:
         raise ToolFailed("mcp_tool_error", "no access with password=Hunter2hunter2")
 
 
-async def test_what_a_server_says_when_it_fails_loses_its_secrets(folder: Path):
+async def test_a_servers_error_message_is_masked(folder: Path):
     (found,) = await load(folder, "@srv:note:/1", servers=cast(McpManager, Talker()))
     assert found.problem == "no access with password=[secret: password]"
 
 
 @pytest.mark.spec("E5")
-async def test_a_server_that_is_not_there_is_said(folder: Path, tmp_path: Path):
+async def test_a_missing_server_is_reported(folder: Path, tmp_path: Path):
     broken = program(str(tmp_path / "none.py"), tmp_path)
-    async with open_shop(tmp_path, broken) as shop:
+    async with open_manager(tmp_path, broken) as shop:
         async with asyncio.timeout(WAIT_LIMIT):
             (found,) = await load(folder, "@srv:note:/1", servers=shop.manager)
         assert found.problem.startswith("The server srv is not connected")

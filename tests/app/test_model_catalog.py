@@ -11,12 +11,14 @@ from assent.config import OwnProvider, Price, Settings
 from assent.models.model_protocol import UnknownModel
 from support.fake_catalog import FakeCatalog
 from support.program import NO_SERVERS
+from support.waiting import WAIT_LIMIT
 
-PATIENCE = 30.0
 CLAUDE = {"/v1/models?limit=1000": {"data": [{"id": "claude-opus-5-5"}, {"id": "claude-next"}]}}
 
 
-def catalog(tmp_path: Path, settings: Settings | None = None, within: float = PATIENCE, /, **env: str) -> ModelCatalog:
+def catalog(
+    tmp_path: Path, settings: Settings | None = None, within: float = WAIT_LIMIT, /, **env: str
+) -> ModelCatalog:
     access = ModelAccess(NO_SERVERS | {"ASSENT_HOME": str(tmp_path)} | env, settings or Settings())
     return ModelCatalog(access, within)
 
@@ -53,7 +55,7 @@ async def test_own_prices_are_shown_without_a_date(tmp_path: Path) -> None:
 
 
 @pytest.mark.spec("K2")
-async def test_a_refused_key_and_a_silent_provider_are_told_apart(tmp_path: Path) -> None:
+async def test_a_rejected_key_and_a_silent_provider_have_different_states(tmp_path: Path) -> None:
     async with FakeCatalog(CLAUDE, 401) as refusing, FakeCatalog({}, hangs=True) as silent:
         key = {"ANTHROPIC_API_KEY": "k"}
         refused = await one(catalog(tmp_path, ANTHROPIC_BASE_URL=refusing.url, **key), "anthropic")
@@ -83,8 +85,8 @@ async def test_only_models_that_can_be_used_are_offered_and_the_configured_one_f
     async with FakeCatalog(CLAUDE) as fake:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": fake.url}
         models = catalog(tmp_path, Settings(model="scripted:x"), **env)
-        names = [model.name for model in await models.choices(PATIENCE)]
-        again = [model.name for model in await models.choices(PATIENCE)]
+        names = [model.name for model in await models.choices(WAIT_LIMIT)]
+        again = [model.name for model in await models.choices(WAIT_LIMIT)]
         await models.close()
     assert names == again == ["scripted:x", "claude-opus-5-5", "claude-next"]
     assert len(fake.asked) == 1
@@ -98,10 +100,10 @@ async def test_while_a_provider_is_slow_the_known_models_are_offered(tmp_path: P
     assert names[:2] == ["claude-fable-5-1", "claude-opus-5-5"]
 
 
-async def test_a_provider_of_ones_own_is_listed(tmp_path: Path) -> None:
+async def test_a_persons_own_provider_is_listed(tmp_path: Path) -> None:
     async with FakeCatalog({"/v1/models": {"data": [{"id": "m"}]}}) as fake:
         models = catalog(tmp_path, Settings(providers={"office": OwnProvider(base_url=f"{fake.url}/v1")}))
-        names = [model.name for model in await models.choices(PATIENCE)]
+        names = [model.name for model in await models.choices(WAIT_LIMIT)]
         await models.close()
     assert names == ["office:m"]
 

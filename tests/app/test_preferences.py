@@ -10,7 +10,7 @@ from assent.app.preferences import PreferenceFile, Preferences, preference_file
 pytestmark = pytest.mark.spec("G5")
 
 
-def test_what_is_kept_is_read_again_and_is_the_owners_alone(tmp_path: Path):
+def test_what_is_saved_can_be_read_again_only_by_its_owner(tmp_path: Path):
     path = tmp_path / "deep" / "preferences.toml"
     assert PreferenceFile(path).keep(Preferences('no"rd\\', "nano")) == ""
     assert PreferenceFile(path).chosen == Preferences('no"rd\\', "nano")
@@ -19,13 +19,13 @@ def test_what_is_kept_is_read_again_and_is_the_owners_alone(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"theme = [", b"\xff", b"theme = 5", b'theme = "x"\nnewer = 1'])
-def test_a_file_that_cannot_be_used_counts_as_empty(tmp_path: Path, content: bytes):
+def test_an_unusable_file_counts_as_empty(tmp_path: Path, content: bytes):
     path = tmp_path / "preferences.toml"
     path.write_bytes(content)
     assert PreferenceFile(path).chosen in (Preferences(), Preferences("x"))
 
 
-def test_what_cannot_be_kept_holds_for_now_and_says_so(tmp_path: Path):
+def test_what_cannot_be_saved_applies_for_now_and_says_so(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     kept = PreferenceFile(tmp_path / "file" / "preferences.toml")
     assert "could not be saved" in kept.keep(Preferences("nord"))

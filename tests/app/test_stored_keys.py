@@ -44,7 +44,7 @@ def stored(env: dict[str, str], **keys: str | KeyReference) -> StoredKeys:
 
 
 @pytest.mark.spec("K3")
-def test_the_environment_goes_before_the_settings_and_these_before_a_login(env: dict[str, str]) -> None:
+def test_the_environment_takes_precedence_over_the_settings_and_these_over_a_login(env: dict[str, str]) -> None:
     StoredKeys(env, Settings()).store("anthropic", "by-login")
     models = ModelAccess(env, Settings(keys={"anthropic": "by-settings"}))
     provider = models.find_provider("anthropic")
@@ -65,7 +65,7 @@ def test_without_a_keyring_a_login_is_kept_in_a_file_that_only_the_owner_can_rea
 
 
 @pytest.mark.spec("K3")
-def test_with_a_keyring_the_key_is_there_and_nowhere_else(env: dict[str, str], keyring_file: Path) -> None:
+def test_with_a_keyring_the_key_is_stored_only_there(env: dict[str, str], keyring_file: Path) -> None:
     keys = stored(env)
     assert keys.store("anthropic", KEY) == "keyring"
     assert KEY not in keys.file.read_text() and KEY in keyring_file.read_text()
@@ -73,7 +73,7 @@ def test_with_a_keyring_the_key_is_there_and_nowhere_else(env: dict[str, str], k
     assert keys.forget("anthropic") and KEY not in keyring_file.read_text()
 
 
-def test_a_key_that_is_gone_from_the_keyring_is_said(env: dict[str, str], keyring_file: Path) -> None:
+def test_a_key_missing_from_the_keyring_is_reported(env: dict[str, str], keyring_file: Path) -> None:
     stored(env).store("anthropic", KEY)
     keyring_file.unlink()
     with pytest.raises(AuthFailed, match="assent login anthropic"):
@@ -88,7 +88,7 @@ def test_a_new_login_counts_at_once(env: dict[str, str], keyring_file: Path) -> 
     assert keys.find("anthropic") == KEY
 
 
-def test_a_keyring_entry_of_ones_own_can_be_named(env: dict[str, str], keyring_file: Path) -> None:
+def test_the_settings_can_name_a_keyring_entry(env: dict[str, str], keyring_file: Path) -> None:
     keyring_file.write_bytes(msgspec.json.encode({"work/tools/ann": KEY}))
     assert stored(env, openai=KeyReference(keyring="work/tools/ann")).find("openai") == KEY
 
@@ -125,7 +125,7 @@ def test_a_command_that_fails_says_why_without_its_output(
 
 
 @pytest.mark.spec("K3")
-def test_a_settings_file_with_keys_that_others_can_read_is_warned_of(env: dict[str, str], tmp_path: Path) -> None:
+def test_a_settings_file_with_keys_that_others_can_read_causes_a_warning(env: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text("")
     path.chmod(0o644)
@@ -156,6 +156,6 @@ def test_stored_keys_are_masked_wherever_they_appear(env: dict[str, str], keyrin
         ('[keys]\nx = { keyring = "only-service" }', "SERVICE/USER"),
     ],
 )
-def test_a_reference_that_cannot_be_meant_is_refused(text: str, why: str) -> None:
+def test_an_invalid_key_reference_is_rejected(text: str, why: str) -> None:
     with pytest.raises(BadSettings, match=why):
         parse_settings(text.encode(), Path("settings.toml"))

@@ -19,13 +19,13 @@ pytestmark = pytest.mark.spec("C10")
         ("me@pid1", "you"),
     ],
 )
-def test_oneself_is_you_and_others_go_by_their_name(by: str, shown: str):
+def test_you_are_you_and_others_have_names(by: str, shown: str):
     assert who(by, "me@pid1") == shown
 
 
-def test_nobody_is_oneself_where_nobody_says_who_we_are():
+def test_without_an_identity_nobody_is_you():
     assert (who("", ""), who("ann@pid1", "")) == ("somebody", "ann")
 
 
-def test_you_are_and_others_is():
+def test_the_verb_matches_the_person():
     assert (editing("a@pid1", "a@pid1"), editing("b@pid1", "a@pid1")) == ("you are editing it", "b is editing it")

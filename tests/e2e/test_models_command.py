@@ -137,7 +137,7 @@ async def test_a_login_is_checked_stored_used_and_removed(alone: Program) -> Non
         assert fake.heads[1].count(KEY) == 1
     path = alone.home / "keys.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert alone.run("logout").out == "Removed the key of anthropic.\n"
+    assert alone.run("logout").out == "Removed the key for anthropic.\n"
     assert KEY not in path.read_text()
     assert alone.run("logout", "anthropic").code == 42
 
@@ -146,7 +146,7 @@ async def test_a_login_is_checked_stored_used_and_removed(alone: Program) -> Non
 async def test_a_key_that_is_refused_is_not_stored(alone: Program) -> None:
     async with FakeCatalog(CLAUDE, 401) as fake:
         ended = await beside(alone, "login", "anthropic", stdin=f"{KEY}\n", ANTHROPIC_BASE_URL=fake.url)
-    assert ended.code == 41 and "refused, and not stored" in ended.err
+    assert ended.code == 41 and "so it was not stored" in ended.err
     assert not (alone.home / "keys.json").exists() and KEY not in ended.err
 
 

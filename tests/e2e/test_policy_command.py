@@ -246,3 +246,10 @@ def test_what_an_untrusted_folder_writes_does_not_reach_the_terminal_raw(program
     ended = program.run("policy", "list")
     assert ended.code == 52
     assert "\x1b" not in ended.err and "\\x1b[2J" in ended.err
+
+
+@pytest.mark.spec("J9")
+def test_explain_names_the_files_that_would_run_and_are_not_approved(program: Program):
+    (program.folder / "Makefile").write_text("all:\n\ttrue\n")
+    assert "files: it runs Makefile, which you have not approved yet." in program.run("policy", "explain", "make").out
+    assert "files:" not in program.run("policy", "explain", "ls").out

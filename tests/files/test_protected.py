@@ -297,5 +297,7 @@ def test_ordinary_files_are_ordinary() -> None:
 def test_a_module_at_the_top_that_python_loads_instead_of_another_is_run_by_tools() -> None:
     for names in (["pytest.py"], ["json.py"], ["Typing.py"], ["coverage.so"], ["pytest", "__init__.py"]):
         assert why_run(names) is not None, names
+    for names in (["json.cpython-311-x86_64-linux-gnu.so"], ["pycodestyle.py"], ["tox", "__main__.py"], ["yaml.py"]):
+        assert why_run(names) is not None, names
     for names in (["app.py"], ["test.py"], ["src", "json.py"], ["app", "logging.py"], ["json.md"], ["json", "a.json"]):
         assert why_run(names) is None, names

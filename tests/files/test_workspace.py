@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from assent.files import protected
+from assent.files.hard_links import _secrets  # pyright: ignore[reportPrivateUsage]
 from assent.files.resolve import Unusable
 from assent.files.workspace import Operation, Workspace, check_path
 
@@ -371,7 +372,27 @@ def test_what_a_link_calls_a_secret_is_one_under_its_own_name(workspace: Workspa
     assert workspace.classify("conf/dev", "read").kind == "protected"
     assert workspace.classify("conf/other", "read").kind == "inside"
     (root / ".env").unlink()
+    _secrets.cache_clear()
     assert workspace.classify("conf/dev", "read").kind == "inside"
+
+
+@pytest.mark.parametrize("link", ["conf/.env", "apps/web/.env"])
+def test_a_link_counts_wherever_it_is(workspace: Workspace, root: Path, link: str) -> None:
+    for folder in ("conf", "apps/web"):
+        (root / folder).mkdir(parents=True)
+    (root / "conf" / "dev").write_text("KEY=1")
+    (root / link).symlink_to(root / "conf" / "dev")
+    assert workspace.classify("conf/dev", "read").kind == "protected"
+    assert workspace.classify("conf/other", "read").kind == "inside"
+
+
+def test_in_a_large_workspace_links_count_on_the_way_to_a_file(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assent.files.workspace.SHORT_LOOK", 1)
+    (root / "conf").mkdir()
+    (root / "conf" / ".env").symlink_to("dev")
+    assert workspace.classify("conf/dev", "read").kind == "protected"
 
 
 def test_a_link_is_seen_although_the_clock_of_the_disk_did_not_move(
@@ -402,7 +423,7 @@ def test_a_folder_at_rest_is_searched_for_links_once(
     monkeypatch.setattr(time, "time_ns", lambda: later)
     for name in ("a", "b", "c"):
         assert workspace.classify(name, "read").kind == "inside"
-    assert searched == [str(root)]
+    assert searched == [str(root), str(root)]  # for all links there, and for those with names of secrets
 
 
 @pytest.mark.parametrize("op", ["delete", "rename"])

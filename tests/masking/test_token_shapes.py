@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 
 from assent.secrets.mask import Masker
-from assent.secrets.token_shapes import SHORTEST, tokens
+from assent.secrets.token_shapes import MIN_TOKEN_LENGTH, tokens
 
 pytestmark = pytest.mark.spec("I3")
 
@@ -381,6 +381,6 @@ def _width(pattern: str) -> int:
 def test_a_token_of_a_provider_is_one_long_word() -> None:
     """Otherwise it would not be searched for where they are."""
     for shape in tokens():
-        assert _width(shape.pattern) >= SHORTEST, shape.hint
+        assert _width(shape.pattern) >= MIN_TOKEN_LENGTH, shape.hint
         assert re.fullmatch(r"[\w%+/=.,~@$:?&-]+", shape.hint, re.ASCII), shape.hint
         assert not re.search(r"\[\^|\\[sSWD]|[ \t]", shape.pattern.replace("(?<![", "(?<!(")), shape.pattern

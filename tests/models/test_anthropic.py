@@ -136,7 +136,7 @@ async def test_the_base_url_may_have_the_version_or_not(suffix: str) -> None:
         assert fake.requests[0].path == "/v1/messages"
 
 
-async def test_pings_and_events_and_blocks_that_we_do_not_know_are_passed_over() -> None:
+async def test_pings_and_unknown_events_and_blocks_are_ignored() -> None:
     chunks = await answer(
         stream(
             start(),
@@ -272,7 +272,7 @@ async def test_a_call_that_the_limit_may_have_cut_is_dropped(arguments: str) -> 
 
 
 @pytest.mark.spec("F9")
-async def test_a_cut_call_that_is_said_to_be_whole_is_dropped_if_the_limit_was_reached() -> None:
+async def test_a_cut_call_marked_as_complete_is_dropped_if_the_limit_was_reached() -> None:
     """LiteLLM says `tool_use` where its backend said that the limit was reached."""
     block = begin(0, "tool_use", id="a", name="x"), delta(0, "input_json_delta", partial_json='{"a"'), stop(0)
     reply = stream(start(), *block, *ended("tool_use", input_tokens=1, output_tokens=32_000))
@@ -292,11 +292,11 @@ def call_with(arguments: str) -> Events:
         ([begin(0, "text", text=7)], "malformed event"),
         ([begin(0, "tool_use", id="a", name="", input={}), stop(0)], "without a name"),
         ([delta(3, "input_json_delta", partial_json="{}")], "had not begun"),
-        (call_with('{"a"'), "half a call of x"),
-        (call_with("[1]"), "half a call of x"),
-        ([begin(0, "text", text="hi"), stop(0)], "before it was finished"),
-        ([begin(0, "text", text="hi"), stop(0), ended("end_turn")[0]], "before it was finished"),
-        ([begin(0, "text", text="hi"), stop(0), {"type": "message_stop"}], "before it was finished"),
+        (call_with('{"a"'), "an incomplete call of x"),
+        (call_with("[1]"), "an incomplete call of x"),
+        ([begin(0, "text", text="hi"), stop(0)], "before it was complete"),
+        ([begin(0, "text", text="hi"), stop(0), ended("end_turn")[0]], "before it was complete"),
+        ([begin(0, "text", text="hi"), stop(0), {"type": "message_stop"}], "before it was complete"),
         ([{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}], "broke off.*Overloaded"),
         ([{"type": "error", "error": {"type": "api_error", "message": "Internal"}}], "broke off.*Internal"),
         ([{"error": {"code": "500", "message": "died"}}], "broke off.*died"),
@@ -309,7 +309,7 @@ async def test_a_malformed_or_cut_reply_is_broken_and_never_finished(events: Eve
     assert not any(isinstance(chunk, Finished | CallChunk) for chunk in seen)
 
 
-async def test_a_document_in_place_of_a_stream_is_broken() -> None:
+async def test_a_document_instead_of_a_stream_breaks_the_reply() -> None:
     with pytest.raises(BrokenStream, match="application/json"):
         await answer({"body": {"type": "message", "content": [{"type": "text", "text": "hi"}]}})
 
@@ -354,24 +354,24 @@ async def test_every_refusal_is_the_error_that_it_means(status: int, body: Any, 
 
 
 @pytest.mark.spec("F8")
-async def test_a_refused_key_tells_how_to_get_one_and_does_not_repeat_it() -> None:
+async def test_a_rejected_key_is_explained_and_not_repeated() -> None:
     with pytest.raises(AuthFailed, match="ANTHROPIC_API_KEY") as refused:
         await answer({"status": 401, "body": refusal("authentication_error", f"bad key {KEY}")})
     assert KEY not in str(refused.value)
 
 
 @pytest.mark.parametrize("key", ["", "a b\nc", "schlüssel"])
-def test_a_key_that_cannot_be_one_is_refused_at_once(key: str) -> None:
+def test_an_invalid_key_is_rejected_at_once(key: str) -> None:
     with pytest.raises(AuthFailed, match="ANTHROPIC_API_KEY"):
         AnthropicModel("claude-opus-5-5", Access(base_url="https://x.test", key=key))
 
 
-async def test_an_error_in_the_stream_that_is_ours_keeps_its_meaning() -> None:
+async def test_an_error_in_the_stream_about_our_request_keeps_its_meaning() -> None:
     with pytest.raises(QuotaExhausted, match="pay"):
         await answer(stream(start(), begin(0, "text", text="hi"), refusal("billing_error", "pay first")))
 
 
-async def test_a_thought_that_is_refused_is_left_out_and_the_request_repeated_once() -> None:
+async def test_a_rejected_thought_is_left_out_and_the_request_repeated_once() -> None:
     stale = {"status": 400, "body": refusal("invalid_request_error", "thinking is bound to a different conversation")}
     first = {"chunks": [{"thought": "hm", "signature": "s1"}, {"text": "hi"}]}
     async with FakeAnthropic({"replies": [first, stale, {"chunks": [{"text": "again"}]}, stale, stale]}) as fake:
@@ -411,7 +411,7 @@ async def test_the_models_are_listed_with_their_limits() -> None:
         ({"body": "<html>"}, BrokenStream),
     ],
 )
-async def test_a_list_that_cannot_be_had_says_why(reply: dict[str, Any], error: type[ModelError]) -> None:
+async def test_a_list_that_cannot_be_fetched_says_why(reply: dict[str, Any], error: type[ModelError]) -> None:
     async with FakeAnthropic({"replies": [reply]}) as fake:
         with pytest.raises(error):
             await list_models(Access(base_url=fake.url, key=KEY))

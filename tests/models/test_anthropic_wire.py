@@ -84,14 +84,14 @@ def test_images_and_documents_go_into_a_prompt_and_other_files_are_named() -> No
     assert "audio/wav" in sent["content"][-1]["text"]
 
 
-def test_an_id_with_other_characters_becomes_another_that_its_result_shares() -> None:
+def test_an_id_with_unusual_characters_is_replaced_in_call_and_result() -> None:
     sent = body(talk(MODEL))["messages"]
     made, kept = sent[1]["content"][-1]["id"], sent[1]["content"][-2]["id"]
     assert kept == "c1" and made.replace("_", "").replace("-", "").isalnum() and made != "c.2"
     assert [block["tool_use_id"] for block in sent[2]["content"]] == [kept, made]
 
 
-def test_speakers_take_turns_and_results_come_first() -> None:
+def test_roles_alternate_and_results_come_first() -> None:
     messages = (
         UserMessage((Text("a"),)),
         UserMessage((Text("b"), Text(" "))),
@@ -109,13 +109,13 @@ def test_speakers_take_turns_and_results_come_first() -> None:
     assert "system" not in sent and "tools" not in sent
 
 
-def test_half_a_surrogate_pair_does_not_stop_a_request() -> None:
+def test_a_lone_surrogate_does_not_stop_a_request() -> None:
     sent = body(Request(system="", messages=(UserMessage((Text("a\ud83d"),)),)))
     assert sent["messages"][0]["content"][0]["text"] == "a\ufffd"
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "string"}, {"anyOf": [SCHEMA, {"type": "object"}]}])
-def test_a_schema_that_is_no_object_becomes_one(schema: dict[str, Any]) -> None:
+def test_a_schema_that_is_not_an_object_becomes_one(schema: dict[str, Any]) -> None:
     sent = body(msgspec.structs.replace(HELLO, tools=(Declaration("x", "d", schema),)))
     found = sent["tools"][0]["input_schema"]
     assert found["type"] == "object" and "anyOf" not in found
@@ -243,7 +243,7 @@ def test_thoughts_since_a_compression_go_back() -> None:
     ("model", "version"),
     [("claude-opus-4-20250514", (4, 0)), ("claude-haiku-4-5@20251001", (4, 5)), ("claude-3-haiku-20240307", (3, 0))],
 )
-def test_a_name_tells_the_version(model: str, version: tuple[int, int]) -> None:
+def test_a_name_contains_the_version(model: str, version: tuple[int, int]) -> None:
     assert version_of(model) == version
 
 

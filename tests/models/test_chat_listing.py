@@ -55,20 +55,20 @@ async def listed(name: str, answers: dict[str, Any], status: int = 200) -> list[
         ),
     ],
 )
-async def test_each_server_tells_it_in_its_own_fields(
+async def test_each_server_reports_it_in_its_own_fields(
     name: str, path: str, entry: dict[str, Any], expected: FoundModel
 ) -> None:
     answers = {path: {"object": "list", "data": [{"id": "m", "object": "model", **entry}]}}
     assert await listed(name, answers) == [expected]
 
 
-async def test_a_list_without_anything_around_it_is_one() -> None:
+async def test_a_bare_list_is_accepted() -> None:
     assert await listed("together", {"/v1/models": [{"id": "m", "context_length": 9}]}) == [
         FoundModel(name="m", window=9)
     ]
 
 
-async def test_llamacpp_tells_the_window_that_it_runs_with_and_whether_its_template_has_tools() -> None:
+async def test_llamacpp_reports_its_actual_window_and_whether_its_template_has_tools() -> None:
     answers = {
         "/v1/models": {"data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx_train": 99, "n_ctx": None}}]},
         "/props": {"default_generation_settings": {"n_ctx": 8}, "chat_template_caps": {"supports_tools": False}},
@@ -77,7 +77,7 @@ async def test_llamacpp_tells_the_window_that_it_runs_with_and_whether_its_templ
     assert await listed("llamacpp", {"/v1/models": answers["/v1/models"]}) == [FoundModel(name="m")]
 
 
-async def test_litellm_tells_more_about_what_it_forwards_to() -> None:
+async def test_litellm_reports_more_about_the_models_behind_it() -> None:
     answers = {
         "/v1/models": {"data": [{"id": "a"}, {"id": "b"}]},
         "/model/info": {
@@ -108,20 +108,20 @@ def ollama(running: list[dict[str, Any]], parameters: str = "") -> dict[str, Any
     }  # fmt: skip
 
 
-async def test_ollama_tells_the_window_that_a_model_is_loaded_with_and_not_what_it_was_trained_for() -> None:
+async def test_ollama_reports_the_window_a_model_is_loaded_with_not_the_trained_one() -> None:
     assert await listed("ollama", ollama([{"name": "coder:7b", "context_length": 4096}])) == [
         FoundModel(name="coder:7b", window=4096, tools=True),
         FoundModel(name="old:1b", tools=False),
     ]
 
 
-async def test_ollama_tells_the_window_that_a_model_will_be_loaded_with() -> None:
+async def test_ollama_reports_the_window_a_model_will_be_loaded_with() -> None:
     models = await listed("ollama", ollama([], "stop  x\nnum_ctx                        65536"))
     assert models[0] == FoundModel(name="coder:7b", window=65536, tools=True)
     assert (await listed("ollama", ollama([])))[0].window is None
 
 
-async def test_lm_studio_tells_it_in_two_ways() -> None:
+async def test_lm_studio_has_two_apis() -> None:
     newer: list[dict[str, Any]] = [
         {
             "type": "llm",
@@ -147,23 +147,23 @@ async def test_lm_studio_tells_it_in_two_ways() -> None:
     assert await listed("lmstudio", {"/v1/models": {"data": [{"id": "a"}]}}) == [FoundModel(name="a")]
 
 
-async def test_azure_only_tells_that_the_key_is_right() -> None:
+async def test_azure_only_shows_that_the_key_is_valid() -> None:
     assert await listed("azure", {"/openai/v1/models": {"data": [{"id": "gpt-4o"}]}}) == []
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "azure", "litellm"])
-async def test_a_refused_key_is_told(name: str) -> None:
+async def test_a_rejected_key_is_reported(name: str) -> None:
     path = "/openai/v1/models" if name == "azure" else "/v1/models"
     with pytest.raises(AuthFailed):
         await listed(name, {path: {"error": {"message": "no"}}}, status=401)
 
 
-async def test_what_is_no_list_is_told() -> None:
+async def test_a_response_that_is_not_a_list_is_reported() -> None:
     with pytest.raises(BrokenStream, match="list of models"):
         await listed("vllm", {"/v1/models": {"models": "none"}})
 
 
-async def test_a_server_that_is_not_there_is_told() -> None:
+async def test_a_missing_server_is_reported() -> None:
     provider = find_provider("vllm")
     assert provider.list_models is not None
     async with FakeCatalog({}) as fake:

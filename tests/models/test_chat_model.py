@@ -119,7 +119,7 @@ async def test_the_request_goes_to_chat_completions_with_the_key() -> None:
     assert request.body["model"] == "m" and request.body["stream"] is True
 
 
-async def test_without_a_key_none_is_sent() -> None:
+async def test_without_a_key_no_header_is_sent() -> None:
     async with FakeChat({"replies": [{"chunks": [{"text": "hi"}]}]}) as fake:
         model = open_model("llamacpp:m", {"LLAMACPP_BASE_URL": fake.url})
         assert model.name == "llamacpp:m"
@@ -151,7 +151,7 @@ async def test_azure_has_the_deployment_and_the_version_in_its_address(version: 
 # --- servers that do not behave ---
 
 
-async def test_comments_are_no_chunks_and_keep_the_connection_alive() -> None:
+async def test_comments_keep_the_connection_alive_and_give_no_chunks() -> None:
     comments = {"raw": ": OPENROUTER PROCESSING\n\n", "repeat": 20}
     assert await answer({"chunks": [comments, {"text": "hi"}, comments]}) == [TextChunk("hi"), Finished("stop")]
 
@@ -207,7 +207,7 @@ async def test_a_plain_json_error_with_status_200_is_an_error() -> None:
     assert isinstance(error, QuotaExhausted)
 
 
-async def test_a_page_in_place_of_a_stream_breaks_it() -> None:
+async def test_an_html_page_instead_of_a_stream_breaks_it() -> None:
     error = await failure({"body": "<html>hi</html>", "headers": {"Content-Type": "text/html"}})
     assert isinstance(error, BrokenStream) and "text/html" in str(error)
 
@@ -230,7 +230,7 @@ COMPRESSED = {"gzip": gzip.compress(EVENTS), "deflate": zlib.compress(EVENTS), "
 
 
 @pytest.mark.parametrize("coding", COMPRESSED)
-async def test_a_reply_that_is_compressed_although_nobody_asked_is_read(coding: str) -> None:
+async def test_an_unrequested_compression_is_decoded(coding: str) -> None:
     head = f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: {coding}".encode()
     assert await raw(head, COMPRESSED[coding]) == [TextChunk("hi"), Finished("stop")]
 
@@ -267,7 +267,7 @@ PYDANTIC = {
         (400, {"error": {"message": '"m" does not support thinking'}}, "reasoning_effort"),
     ],
 )
-async def test_a_field_that_is_refused_is_left_out_from_then_on(status: int, body: Any, field: str) -> None:
+async def test_a_rejected_field_is_left_out_from_then_on(status: int, body: Any, field: str) -> None:
     request = Request(system="", messages=HELLO.messages, effort="high")
     good = {"chunks": [{"text": "hi"}]}
     async with FakeChat({"replies": [{"status": status, "body": body}, good, good]}) as fake:
@@ -278,7 +278,7 @@ async def test_a_field_that_is_refused_is_left_out_from_then_on(status: int, bod
         assert [field in sent.body for sent in fake.requests] == [True, False, False]
 
 
-async def test_the_limit_is_sent_under_its_other_name_when_the_first_is_refused() -> None:
+async def test_the_limit_is_sent_under_its_other_name_if_the_first_is_rejected() -> None:
     said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     refusal = {"status": 400, "body": {"error": {"message": said, "param": "max_tokens"}}}
     async with FakeChat({"replies": [refusal, {"chunks": [{"text": "hi"}]}]}) as fake:
@@ -286,7 +286,7 @@ async def test_the_limit_is_sent_under_its_other_name_when_the_first_is_refused(
         assert fake.requests[1].body["max_completion_tokens"] == 9 and "max_tokens" not in fake.requests[1].body
 
 
-async def test_a_server_that_refuses_everything_is_asked_a_few_times_only() -> None:
+async def test_a_server_that_rejects_everything_is_asked_only_a_few_times() -> None:
     said = "stream_options max_tokens max_completion_tokens reasoning_effort"
     refusal = {"status": 400, "body": {"error": {"message": said}}, "repeat": 50}
     request = Request(system="", messages=HELLO.messages, max_tokens=9, effort="low")
@@ -329,44 +329,44 @@ async def test_a_conversation_that_is_too_long_is_not_sent_again() -> None:
         (422, {"detail": [{"loc": ["body", "messages"], "msg": "bad"}]}, BadRequest),
     ],
 )
-async def test_errors_are_what_they_mean(status: int, body: Any, kind: type[ModelError]) -> None:
+async def test_errors_have_the_right_type(status: int, body: Any, kind: type[ModelError]) -> None:
     error = await failure({"status": status, "body": body})
     assert type(error) is kind
     assert "<" not in str(error) or kind is Transient
     assert str(error).strip()
 
 
-async def test_an_error_of_another_shape_is_repeated_rather_than_swallowed() -> None:
+async def test_an_error_of_unknown_shape_is_quoted() -> None:
     assert "messages" in str(await failure({"status": 422, "body": {"detail": [{"loc": ["body", "messages"]}]}}))
 
 
-async def test_an_error_that_comes_as_an_event_stream_is_still_one() -> None:
+async def test_an_error_sent_as_an_event_stream_is_recognised() -> None:
     headers = {"Content-Type": "text/event-stream"}
     error = await failure({"status": 500, "headers": headers, "body": 'data: {"error": {"message": "x"}}\n\n'})
     assert type(error) is Transient
 
 
-async def test_how_long_to_wait_is_told() -> None:
+async def test_the_delay_is_reported() -> None:
     error = await failure({"status": 429, "headers": {"Retry-After": "7"}, "body": {"error": {"message": "x"}}})
     assert isinstance(error, Transient) and error.retry_after == 7
 
 
-async def test_a_refused_key_comes_with_where_to_get_one() -> None:
+async def test_a_rejected_key_comes_with_advice_where_to_get_one() -> None:
     assert "Get a key at example.org." in str(await failure({"status": 401, "body": {"error": {"message": "x"}}}))
 
 
 @pytest.mark.parametrize("reply", [{"status": 401}, {"status": 200}])
-async def test_a_key_that_comes_back_in_an_error_is_not_told(reply: dict[str, Any]) -> None:
+async def test_a_key_echoed_in_an_error_is_masked(reply: dict[str, Any]) -> None:
     assert KEY not in str(await failure(reply | {"body": {"error": {"message": f"key {KEY} is bad", "code": 401}}}))
 
 
-async def test_a_key_that_comes_back_inside_a_stream_is_not_told() -> None:
+async def test_a_key_echoed_in_a_stream_is_masked() -> None:
     event = {"raw": f'data: {{"error": {{"message": "key {KEY} is bad", "code": 401}}}}\n\n'}
     error = await failure({"chunks": [event]})
     assert isinstance(error, AuthFailed) and KEY not in str(error)
 
 
-def test_a_key_with_characters_that_no_key_has_is_refused() -> None:
+def test_a_key_with_invalid_characters_is_rejected() -> None:
     with pytest.raises(AuthFailed, match="groq"):
         open_model("groq:m", {"GROQ_API_KEY": "a\nb"})
 
@@ -375,7 +375,7 @@ def test_a_key_with_characters_that_no_key_has_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("server", "is_call"), [("llamacpp", True), ("deepseek", False)])
-async def test_a_written_call_counts_where_servers_leave_it_to_us(server: str, is_call: bool) -> None:
+async def test_a_written_call_counts_only_for_servers_that_do_not_parse_calls(server: str, is_call: bool) -> None:
     written = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
     request = Request(system="", messages=HELLO.messages, tools=(TOOL,))
     async with FakeChat({"replies": [{"chunks": [{"text": written}]}]}) as fake:

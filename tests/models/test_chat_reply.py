@@ -29,7 +29,7 @@ def test_text_then_stop_then_usage_then_done() -> None:
     assert chunks == [TextChunk("Hel"), TextChunk("lo"), Finished("stop", Usage(input=3, output=4))]
 
 
-def test_without_usage_it_is_finished_all_the_same() -> None:
+def test_a_reply_without_usage_still_finishes() -> None:
     assert read(text("hi"), STOP, DONE) == [TextChunk("hi"), Finished("stop")]
 
 
@@ -51,11 +51,11 @@ def test_usage_on_the_finish_chunk_is_taken() -> None:
     assert read(text("hi"), finish, DONE)[-1] == Finished("stop", Usage(input=3, output=4))
 
 
-def test_usage_that_comes_twice_is_not_added_up() -> None:
+def test_usage_reported_twice_is_not_added_up() -> None:
     assert read(text("hi"), usage(), STOP, usage(completion_tokens=5), DONE)[-1] == Finished("stop", Usage(3, 5))
 
 
-def test_a_later_null_does_not_take_the_usage_back() -> None:
+def test_a_later_null_does_not_erase_the_usage() -> None:
     assert read(usage(), {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": None})[-1] == Finished(
         "stop", Usage(3, 4)
     )
@@ -86,7 +86,7 @@ def test_the_parts_of_usage(fields: dict[str, Any], expected: Usage) -> None:
         ("something_new", "other", "something_new"),
     ],
 )
-def test_finish_reasons_in_our_words(said: str, reason: Any, word: str) -> None:
+def test_finish_reasons_are_mapped(said: str, reason: Any, word: str) -> None:
     assert read(text("hi"), delta(said))[-1] == Finished(reason, Usage(), word)
 
 
@@ -105,7 +105,7 @@ def test_an_empty_finish_reason_is_none() -> None:
 
 @pytest.mark.spec("F9")
 def test_an_end_before_the_finish_breaks_the_reply() -> None:
-    with pytest.raises(BrokenStream, match="before it was finished"):
+    with pytest.raises(BrokenStream, match="before it was complete"):
         read(text("hi"))
 
 
@@ -116,7 +116,7 @@ def test_an_end_inside_an_event_breaks_the_reply() -> None:
 
 
 @pytest.mark.parametrize("word", ["insufficient_system_resource", "error"])
-def test_a_finish_that_is_a_failure_breaks_the_reply(word: str) -> None:
+def test_a_failure_as_finish_reason_breaks_the_reply(word: str) -> None:
     with pytest.raises(BrokenStream, match=word):
         read(text("hi"), delta(word))
 
@@ -130,7 +130,7 @@ def test_a_refusal_is_text_and_ends_for_safety() -> None:
     assert chunks == [TextChunk("I cannot "), TextChunk("do that."), Finished("safety")]
 
 
-def test_a_reply_that_was_withheld_as_a_whole_is_refused() -> None:
+def test_a_completely_withheld_reply_is_an_error() -> None:
     with pytest.raises(BadRequest, match="content_filter"):
         read(delta("content_filter"), DONE)
 
@@ -156,12 +156,12 @@ def test_an_error_in_the_middle_breaks_the_reply() -> None:
         read(text("hi"), {"error": {"message": "died", "type": None, "code": "500"}})
 
 
-def test_an_error_that_no_second_try_heals_stays_what_it_is() -> None:
+def test_a_permanent_error_keeps_its_type() -> None:
     with pytest.raises(QuotaExhausted, match="credits"):
         read({"id": "1", "error": {"code": 402, "message": "not enough credits"}, "choices": []})
 
 
-def test_an_error_of_mistral_is_one() -> None:
+def test_an_error_of_mistral_is_recognised() -> None:
     with pytest.raises(BrokenStream, match="overheated"):
         read({"object": "error", "message": "overheated", "type": "internal", "code": 3000})
 
@@ -219,7 +219,7 @@ def test_a_name_that_is_repeated_without_arguments_begins_nothing() -> None:
     assert read(call(0, None, "a", '{"n":1}'), call(0, None, "a", ""), CALLS)[:-1] == [CallChunk("a", {"n": 1})]
 
 
-def test_a_whole_call_in_one_chunk_with_the_finish_is_a_call() -> None:
+def test_a_complete_call_in_the_last_chunk_is_a_call() -> None:
     whole = {"index": 0, "id": "aaaa", "function": {"name": "a", "arguments": '{"n":1}'}}
     assert read(delta("tool_calls", tool_calls=[whole]), DONE)[0] == CallChunk("a", {"n": 1}, "aaaa")
 
@@ -244,7 +244,7 @@ def test_calls_count_although_the_finish_says_stop() -> None:
     assert read(call(0, "aaaa", "a", "{}"), STOP) == [CallChunk("a", {}, "aaaa"), Finished("stop")]
 
 
-def test_no_call_is_told_before_the_end() -> None:
+def test_no_call_is_passed_on_before_the_end() -> None:
     reply = reader()
     assert [
         reply.chunks(b'{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"a","arguments":"{}"}}]}}]}')
@@ -268,7 +268,7 @@ def test_a_call_before_the_one_that_the_limit_cut_stays() -> None:
 @pytest.mark.spec("F9")
 @pytest.mark.parametrize("arguments", ['{"n": 1', "[1]", "3", '"x"', "{} {}", "[" * 10**5])
 def test_arguments_that_are_no_object_break_the_reply(arguments: str) -> None:
-    with pytest.raises(BrokenStream, match="half a call of a"):
+    with pytest.raises(BrokenStream, match="an incomplete call of a"):
         read(call(0, "aaaa", "a", arguments), CALLS)
 
 
@@ -280,7 +280,7 @@ def test_a_call_without_a_name_breaks_the_reply() -> None:
 @pytest.mark.spec("F9")
 def test_a_call_that_may_have_lost_its_arguments_breaks_the_reply() -> None:
     """A gateway whose backend died may still send the end marker; without a finish reason, nothing says `whole`."""
-    with pytest.raises(BrokenStream, match="half a call"):
+    with pytest.raises(BrokenStream, match="an incomplete call"):
         read(call(0, "aaaa", "rm", ""), DONE)
 
 
@@ -305,17 +305,17 @@ def test_an_id_that_comes_twice_is_kept_once() -> None:
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_thoughts_come_before_what_they_led_to(field: str) -> None:
+def test_thoughts_precede_their_calls(field: str) -> None:
     chunks = read(delta(**{field: "hm"}), delta(**{field: " so"}), call(0, "aaaa", "a", "{}"), CALLS)
     assert chunks == [ThoughtChunk("hm"), ThoughtChunk(" so"), CallChunk("a", {}, "aaaa"), Finished("stop")]
 
 
-def test_a_thought_in_two_fields_is_told_once() -> None:
+def test_a_thought_in_two_fields_is_read_once() -> None:
     both = delta(reasoning_content="hm", reasoning="hm", content=None)
     assert read(both, text("hi"), STOP)[:-1] == [ThoughtChunk("hm"), TextChunk("hi")]
 
 
-def test_a_thought_that_moves_to_another_field_is_not_told_again() -> None:
+def test_a_thought_that_moves_to_another_field_is_not_repeated() -> None:
     details = [{"type": "reasoning.text", "text": "hm"}]
     assert read(delta(reasoning="hm"), delta(reasoning_details=details), text("hi"), STOP)[:-1] == [
         ThoughtChunk("hm"),
@@ -338,7 +338,7 @@ def test_mistral_thinks_in_a_list() -> None:
     ]
 
 
-def test_details_are_kept_whole_for_those_who_want_them_back() -> None:
+def test_details_are_kept_completely_for_servers_that_need_them_back() -> None:
     pieces = [
         {"type": "reasoning.text", "index": 0, "text": "h", "format": "f"},
         {"type": "reasoning.text", "index": 0, "text": "m", "signature": None},
@@ -360,7 +360,7 @@ def test_details_are_kept_whole_for_those_who_want_them_back() -> None:
 # --- a reply in one piece ---
 
 
-def test_a_reply_in_one_piece_is_as_good_as_a_stream() -> None:
+def test_a_reply_in_one_piece_gives_the_same_chunks_as_a_stream() -> None:
     whole = {
         "object": "chat.completion",
         "choices": [

@@ -105,7 +105,7 @@ def test_empty_text_is_never_sent() -> None:
     assert sent[2]["content"] == '{"output":""}'
 
 
-def test_half_a_surrogate_pair_is_replaced() -> None:
+def test_a_lone_surrogate_is_replaced() -> None:
     broken = "a\ud800b"
     sent = messages(
         UserMessage((Text(broken),)),
@@ -116,7 +116,7 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
     assert msgspec.json.decode(sent[1]["tool_calls"][0]["function"]["arguments"]) == {"x": "a\ufffdb"}
 
 
-def test_without_tools_and_wishes_only_what_is_needed_is_sent() -> None:
+def test_without_tools_and_options_only_required_fields_are_sent() -> None:
     assert set(body(Request(system="", messages=(UserMessage((Text("hi"),)),)))) == {
         "model",
         "stream",
@@ -125,7 +125,7 @@ def test_without_tools_and_wishes_only_what_is_needed_is_sent() -> None:
     }
 
 
-def test_a_tool_whose_schema_is_no_plain_object_is_made_one() -> None:
+def test_a_tool_schema_that_is_not_a_plain_object_becomes_one() -> None:
     odd: dict[str, Any] = {"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}
     sent = body(Request(system="", messages=(), tools=(Declaration("t", "d", odd), Declaration("u", "d", {}))))
     first, second = (tool["function"]["parameters"] for tool in sent["tools"])
@@ -142,7 +142,7 @@ def test_a_call_without_a_result_gets_one_that_says_so() -> None:
     assert messages(ModelMessage((Call("c1", "a", {}),)))[-1]["content"] == NO_RESULT
 
 
-def test_a_result_without_a_call_is_told_as_text() -> None:
+def test_a_result_without_a_call_is_sent_as_text() -> None:
     sent = messages(UserMessage((Result("gone", "ls", {"output": "a.txt"}), Text("go on"))))
     assert sent == [{"role": "user", "content": "The result of ls: a.txt\n\ngo on"}]
 
@@ -158,7 +158,7 @@ def test_the_same_id_in_two_turns_is_sent_as_two() -> None:
 # --- ids ---
 
 
-def test_an_id_that_servers_refuse_is_replaced_by_one_made_from_it() -> None:
+def test_an_id_that_servers_reject_is_replaced_by_one_derived_from_it() -> None:
     made = WireIds("short").take("read_file-" + "x" * 40)
     assert len(made) <= 40 and made == WireIds("short").take("read_file-" + "x" * 40)
     assert WireIds("short").take("functions.ls:0") != "functions.ls:0"
@@ -197,7 +197,7 @@ def test_openrouter_gets_the_details_back_as_they_came() -> None:
     assert "reasoning_details" not in odd[0]
 
 
-def test_thoughts_and_signatures_of_others_stay_where_they_are() -> None:
+def test_thoughts_and_signatures_go_to_no_other_provider() -> None:
     claude = ModelMessage(
         (Thought("secret", "sig"), Text("hi", "sig"), Call("toolu_1", "a", {}, "sig")), "claude-opus-5-5"
     )
@@ -213,7 +213,7 @@ def test_mistral_has_the_model_speak_between_a_tool_and_the_user() -> None:
     assert sent[3]["content"] == BRIDGE
 
 
-def test_a_pdf_goes_where_it_is_taken_and_is_named_elsewhere() -> None:
+def test_a_pdf_is_sent_if_the_server_accepts_it_and_named_otherwise() -> None:
     pdf = UserMessage((Media("application/pdf", "aGVsbG8="), Media("audio/wav", "x")))
     file, note = messages(pdf, server="openai-chat")[0]["content"]
     assert file["type"] == "file" and file["file"]["file_data"] == "data:application/pdf;base64,aGVsbG8="
@@ -242,7 +242,7 @@ def test_the_limit_has_the_name_that_the_server_knows() -> None:
         ("mistral", "reasoning_effort", None),
     ],
 )
-def test_the_effort_is_said_as_the_server_wants_it(server: str, field: str, value: object) -> None:
+def test_the_effort_is_sent_in_the_servers_field(server: str, field: str, value: object) -> None:
     assert body(server=server).get(field) == value
 
 
@@ -257,7 +257,7 @@ def test_the_effort_is_said_as_the_server_wants_it(server: str, field: str, valu
         ("o3", "high"),
     ],
 )
-def test_newer_models_of_openai_do_not_think_beside_tools_here(model: str, effort: str | None) -> None:
+def test_newer_models_of_openai_do_not_think_with_tools_here(model: str, effort: str | None) -> None:
     assert body(server="openai-chat", model=model).get("reasoning_effort") == effort
 
 
@@ -267,7 +267,7 @@ def test_what_was_refused_is_left_out() -> None:
     assert "reasoning_effort" not in body(left_out=("reasoning_effort",))
 
 
-def test_only_openai_is_told_which_conversation_it_is() -> None:
+def test_only_openai_gets_the_conversation_id() -> None:
     assert body(server="openai-chat")["prompt_cache_key"] == "s1"
     assert "prompt_cache_key" not in body()
 

@@ -43,7 +43,7 @@ def said(*pieces: str, offered: tuple[str, ...] = ()) -> list[Chunk]:
         ("</think>hi", "", "</think>hi"),
     ],
 )
-def test_thoughts_in_tags_are_thoughts_however_the_stream_cuts_them(content: str, thoughts: str, rest: str) -> None:
+def test_thoughts_in_tags_are_found_however_the_stream_splits_them(content: str, thoughts: str, rest: str) -> None:
     assert joined(said(content)) == (thoughts, rest)
     assert joined(said(*content)) == (thoughts, rest)
     for place in range(1, len(content)):
@@ -83,7 +83,7 @@ READ, LIST = CallChunk("read_file", {"path": "a"}), CallChunk("ls", {})
         (f"<think>hm</think>\n<tool_call>{ONE}</tool_call>", [READ]),
     ],
 )
-def test_a_reply_that_is_nothing_but_written_calls_is_calls(content: str, calls: list[CallChunk]) -> None:
+def test_a_reply_of_nothing_but_written_calls_makes_these_calls(content: str, calls: list[CallChunk]) -> None:
     for pieces in ([content], list(content)):
         chunks = said(*pieces, offered=TOOLS)
         assert [chunk for chunk in chunks if not isinstance(chunk, ThoughtChunk)] == [*calls, Finished("stop")]
@@ -143,5 +143,5 @@ def test_code_in_a_fence_streams_as_it_comes() -> None:
     assert chunks[:-1] == [TextChunk("```python\n"), TextChunk("print(1)\n"), TextChunk("```")]
 
 
-def test_a_deep_nest_is_no_call() -> None:
+def test_deeply_nested_json_is_not_a_call() -> None:
     assert read_written_calls("<tool_call>" + "[" * 100_000 + "</tool_call>", TOOLS) == []

@@ -49,17 +49,17 @@ def test_without_a_key_three_lines_say_what_to_do(env: dict[str, str]) -> None:
     assert "assent login gemini" in put and "assent tour" in without
 
 
-def test_a_key_is_not_sent_in_the_clear() -> None:
+def test_a_key_is_not_sent_unencrypted() -> None:
     with pytest.raises(BadRequest, match="must use https"):
         open_model("gemini-2.5-flash", KEY | {"GOOGLE_GEMINI_BASE_URL": "http://model.example"})
 
 
-def test_a_base_url_that_is_not_one_is_refused() -> None:
+def test_an_invalid_base_url_is_rejected() -> None:
     with pytest.raises(BadRequest, match="is not an address"):
         open_model("gemini-2.5-flash", KEY | {"GOOGLE_GEMINI_BASE_URL": "model.example"})
 
 
-def test_a_proxy_that_we_cannot_use_is_refused() -> None:
+def test_an_unsupported_proxy_is_rejected() -> None:
     with pytest.raises(BadRequest, match="HTTPS_PROXY"):
         open_model("gemini-2.5-flash", KEY | {"HTTPS_PROXY": "socks5://proxy.example"})
 

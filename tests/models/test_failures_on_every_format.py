@@ -195,8 +195,8 @@ async def test_a_certificate_that_is_not_trusted_is_told(spoken: Spoken, tmp_pat
 @pytest.mark.parametrize(
     ("status", "kind", "words", "advice"),
     [
-        (407, "bad_request", "the proxy 127.0.0.1 wants a login", "HTTPS_PROXY"),
-        (502, "unavailable", "the proxy 127.0.0.1 refuses to connect us", "Try again in a while"),
+        (407, "bad_request", "the proxy 127.0.0.1 requires a login", "HTTPS_PROXY"),
+        (502, "unavailable", "the proxy 127.0.0.1 refused the connection", "Try again in a while"),
     ],
 )
 async def test_a_proxy_that_refuses_is_told(spoken: Spoken, status: int, kind: str, words: str, advice: str) -> None:

@@ -100,7 +100,7 @@ async def test_a_text_that_is_only_a_signature_is_kept() -> None:
     assert chunks[:2] == [TextChunk("hi"), TextChunk("", "s")]
 
 
-async def test_fields_and_parts_we_do_not_know_are_passed_over() -> None:
+async def test_unknown_fields_and_parts_are_ignored() -> None:
     strange = (
         '{"content":{"role":"model","parts":[{"executableCode":{"code":"1"}},{"text":"hi","new":1}]},"newer":[{}]}'
     )
@@ -164,14 +164,14 @@ async def test_the_models_are_listed_with_their_limits() -> None:
         (event('{"content":{"parts":[{"functionCall":{"name":7}}]}}'), "malformed event"),
         (event('{"content":{"parts":[{"functionCall":{"args":{}}}]}}'), "without a name"),
         (event('{"content":{"parts":[{"functionCall":{"name":"","args":{}}}]}}'), "without a name"),
-        (event('{"content":{"parts":[{"functionCall":{"name":"x","willContinue":true}}]}}'), "half a call"),
+        (event('{"content":{"parts":[{"functionCall":{"name":"x","willContinue":true}}]}}'), "an incomplete call"),
         (
             event('{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"bad call"}'),
             "malformed tool call.*bad call",
         ),
         (event('{"finishReason":"UNEXPECTED_TOOL_CALL"}'), "malformed tool call"),
         ({"error": {"kind": "transient", "message": "overloaded"}}, "broke off.*overloaded"),
-        ({"cut": True}, "ended before it was finished"),
+        ({"cut": True}, "ended before it was complete"),
         ({"abort": True}, "in the middle of its reply"),
     ],
 )
@@ -186,13 +186,13 @@ async def test_a_malformed_or_cut_reply_is_broken_and_never_finished(chunk: dict
 @pytest.mark.spec("F9")
 async def test_half_an_event_after_the_finish_reason_breaks_the_reply() -> None:
     done = event('{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}')
-    with pytest.raises(BrokenStream, match="before it was finished"):
+    with pytest.raises(BrokenStream, match="before it was complete"):
         await answer({"chunks": [done, {"raw": 'data: {"candidates"'}, {"cut": True}]})
 
 
-async def test_a_page_in_place_of_a_stream_is_broken_and_says_so() -> None:
+async def test_an_html_page_instead_of_a_stream_is_reported() -> None:
     reply = {"chunks": [{"raw": "<html>sign in to the hotel</html>"}], "headers": {"Content-Type": "text/html"}}
-    with pytest.raises(BrokenStream, match="answered with text/html"):
+    with pytest.raises(BrokenStream, match="sent text/html"):
         await answer(reply)
 
 
@@ -203,7 +203,7 @@ async def test_a_reply_withheld_before_any_text_is_a_bad_request() -> None:
 
 async def test_a_blocked_prompt_is_a_bad_request() -> None:
     blocked = {"raw": 'data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}\r\n\r\n'}
-    with pytest.raises(BadRequest, match=r"refuses this prompt \(PROHIBITED_CONTENT\)"):
+    with pytest.raises(BadRequest, match=r"rejected this prompt \(PROHIBITED_CONTENT\)"):
         await answer({"chunks": [blocked, {"cut": True}]})
 
 
@@ -217,14 +217,14 @@ async def test_an_error_within_the_stream_keeps_its_meaning(kind: str, error: ty
 
 
 @pytest.mark.spec("F8")
-async def test_a_refused_key_tells_how_to_get_one_and_does_not_repeat_it() -> None:
+async def test_a_rejected_key_is_explained_and_not_repeated() -> None:
     with pytest.raises(AuthFailed, match="GEMINI_API_KEY") as refused:
         await answer({"status": 401, "body": {"error": {"code": 401, "message": f"bad key {KEY}"}}})
     assert KEY not in str(refused.value)
 
 
 @pytest.mark.spec("F8")
-async def test_a_key_of_one_letter_does_not_garble_what_an_error_says() -> None:
+async def test_a_key_of_one_letter_does_not_garble_error_messages() -> None:
     reply = {"status": 400, "body": {"error": {"code": 400, "message": "so it is"}}}
     async with FakeGemini({"replies": [reply]}) as fake:
         model = GeminiModel("gemini-test", "s", fake.url)
@@ -235,7 +235,7 @@ async def test_a_key_of_one_letter_does_not_garble_what_an_error_says() -> None:
 
 @pytest.mark.spec("F8")
 @pytest.mark.parametrize("key", ["", "a b\nc", "schlüssel"])
-def test_a_key_that_cannot_be_one_is_refused_at_once(key: str) -> None:
+def test_an_invalid_key_is_rejected_at_once(key: str) -> None:
     with pytest.raises(AuthFailed, match="GEMINI_API_KEY"):
         GeminiModel("gemini-test", key)
 
@@ -284,7 +284,7 @@ async def test_a_consumer_that_stops_listening_closes_the_connection() -> None:
         await model.close()
 
 
-async def test_a_consumer_may_stop_at_finished_without_costing_the_connection() -> None:
+async def test_a_consumer_that_stops_at_finished_keeps_the_connection() -> None:
     async with FakeGemini({"replies": [{"chunks": [{"text": "a"}], "repeat": 2}]}) as fake:
         model = GeminiModel("gemini-test", KEY, fake.url)
         for _ in range(2):

@@ -47,28 +47,28 @@ def fail(
         fail(400, "API key expired. Please renew the API key."),
     ],
 )
-def test_a_refused_key_tells_the_person_what_to_do(error: ModelError) -> None:
+def test_a_rejected_key_tells_the_person_what_to_do(error: ModelError) -> None:
     assert type(error) is AuthFailed
     assert "GEMINI_API_KEY" in str(error) and "https://aistudio.google.com/apikey" in str(error)
 
 
-def test_a_refused_request_repeats_what_the_provider_says() -> None:
+def test_a_rejected_request_quotes_the_provider() -> None:
     error = fail(400, "contents is not specified")
     assert type(error) is BadRequest
     assert "contents is not specified" in str(error)
 
 
-def test_a_conversation_that_is_too_long_is_told_apart() -> None:
+def test_a_conversation_that_is_too_long_has_its_own_error() -> None:
     error = fail(400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).")
     assert type(error) is ContextTooLong
 
 
 @pytest.mark.parametrize("word", ["Invalid", "Corrupted"])
-def test_a_signature_of_another_key_is_told_apart(word: str) -> None:
+def test_a_signature_of_another_key_has_its_own_error(word: str) -> None:
     assert type(fail(400, f"{word} thought signature.")) is StaleSignature
 
 
-def test_a_gateway_that_knows_no_keys_refuses_them_by_a_400() -> None:
+def test_a_gateway_may_reject_a_key_with_status_400() -> None:
     body = b'{"error":{"message":"No connected db.","type":"no_db_connection","param":null,"code":"400"}}'
     assert type(failure(400, {}, body, "gemini-test")) is AuthFailed
 
@@ -103,7 +103,7 @@ def test_an_unavailable_provider_is_transient(status: int) -> None:
         (fail(503, "overloaded", headers={"retry-after": "2"}), 2.0),
     ],
 )
-def test_a_passing_limit_is_transient_and_says_when_to_come_back(error: ModelError, delay: float | None) -> None:
+def test_a_short_rate_limit_is_transient_and_says_when_to_retry(error: ModelError, delay: float | None) -> None:
     assert type(error) is Transient
     assert error.retry_after == delay
 
@@ -133,14 +133,14 @@ def test_a_used_up_quota_is_not_worth_waiting_for(error: ModelError) -> None:
         (b"", "503"),
     ],
 )
-def test_an_error_body_of_any_shape_still_gives_a_sentence(body: bytes, words: str) -> None:
+def test_an_error_body_of_any_shape_gives_a_message(body: bytes, words: str) -> None:
     error = failure(503, {}, body, "gemini-test")
     assert type(error) is Transient
     assert words in str(error) and len(str(error)) < 1200
 
 
 @pytest.mark.spec("F9")
-def test_a_passing_error_within_the_stream_breaks_it_and_keeps_the_delay() -> None:
+def test_a_transient_error_within_the_stream_breaks_it_and_keeps_the_delay() -> None:
     data = msgspec.json.encode({"error": {"code": 429, "message": "slow down", "details": [RETRY]}})
     error = failure_in_stream(data, "gemini-test")
     assert type(error) is BrokenStream

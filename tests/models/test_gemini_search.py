@@ -40,7 +40,7 @@ async def search(*chunks: dict[str, Any], **reply: Any) -> tuple[SearchAnswer, d
 
 
 @pytest.mark.spec("E3")
-async def test_the_answer_carries_its_sources_where_they_belong() -> None:
+async def test_the_answer_has_its_sources_in_their_places() -> None:
     sources = grounding(support("Größe: 8848 m.", 0), support("Größe: 8848 m. Yes.", 1, 0))
     answer, sent = await search({"text": "Größe: 8"}, {"text": "848 m. Yes."}, sources)
     assert answer.text == "Größe: 8848 m.[1] Yes.[1][2]"

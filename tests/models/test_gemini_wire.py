@@ -77,7 +77,7 @@ def test_the_body_has_no_field_that_is_not_theirs() -> None:
     assert set(body()) == {"contents", "systemInstruction", "tools", "generationConfig"}
 
 
-def test_a_message_that_leaves_nothing_to_send_is_left_out() -> None:
+def test_an_empty_message_is_left_out() -> None:
     empty = Request(
         system="",
         messages=(UserMessage((Text("hi"),)), ModelMessage((Thought("hm"), Text(""))), UserMessage((Text("?"),))),
@@ -100,7 +100,9 @@ def test_a_signature_goes_back_even_on_an_empty_text() -> None:
         ("gemini-2.5-pro", [None, None]),
     ],
 )
-def test_a_call_of_another_model_is_passed_off_to_gemini_3(model: str, expected: list[str | None]) -> None:
+def test_a_call_of_another_model_is_sent_to_gemini_3_with_a_placeholder_signature(
+    model: str, expected: list[str | None]
+) -> None:
     calls = ModelMessage((Call("c1", "x", {}), Call("c2", "x", {})))
     parts = body(Request(system="", messages=(calls,)), model)["contents"][0]["parts"]
     assert [part.get("thoughtSignature") for part in parts] == expected
@@ -129,7 +131,7 @@ def test_each_model_is_asked_to_think_in_its_own_way(
     assert settings.get("thinkingConfig") == thinking
 
 
-def test_the_longest_reply_is_sent_where_one_is_wanted() -> None:
+def test_the_output_limit_is_sent_if_requested() -> None:
     assert body(msgspec.structs.replace(TALK, max_tokens=99))["generationConfig"]["maxOutputTokens"] == 99
 
 

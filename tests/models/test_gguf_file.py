@@ -35,7 +35,7 @@ def model_file(window: int = 8_192, template: str = "{% for tool in tools %}") -
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(entries)) + b"".join(entries)
 
 
-def test_a_model_file_tells_its_name_its_window_and_whether_it_knows_tools(tmp_path: Path) -> None:
+def test_a_model_file_has_a_name_a_window_and_tool_support(tmp_path: Path) -> None:
     path = tmp_path / "tiny.gguf"
     path.write_bytes(model_file())
     file = read_gguf(str(path))
@@ -54,7 +54,7 @@ def test_a_file_cut_anywhere_is_refused_with_its_name(tmp_path: Path) -> None:
 
 @settings(max_examples=200)
 @given(st.binary(max_size=200))
-def test_no_content_makes_it_fail_in_another_way(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_no_content_causes_an_unexpected_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "any.gguf"
     path.write_bytes(b"GGUF" + content)
     try:

@@ -39,7 +39,7 @@ async def test_one_connection_serves_request_after_request() -> None:
         await client.close()
 
 
-async def test_a_connection_that_the_server_closed_meanwhile_is_replaced() -> None:
+async def test_an_idle_connection_that_the_server_closed_is_replaced() -> None:
     async with FakeGemini(replies(HELLO | {"repeat": 2})) as fake:
         client = HttpClient(fake.url)
         await post(client)
@@ -49,7 +49,7 @@ async def test_a_connection_that_the_server_closed_meanwhile_is_replaced() -> No
         await client.close()
 
 
-async def test_a_connection_that_has_rested_too_long_is_replaced() -> None:
+async def test_a_connection_that_was_idle_too_long_is_replaced() -> None:
     async with FakeGemini(replies(HELLO | {"repeat": 2})) as fake:
         client = HttpClient(fake.url, timeouts=Timeouts(idle=0))
         await post(client)
@@ -58,7 +58,7 @@ async def test_a_connection_that_has_rested_too_long_is_replaced() -> None:
         await client.close()
 
 
-async def test_a_server_that_closes_after_its_reply_is_taken_at_its_word() -> None:
+async def test_a_server_that_announces_a_close_is_not_reused() -> None:
     async with FakeGemini(replies(HELLO | {"close": True, "repeat": 2})) as fake:
         client = HttpClient(fake.url)
         assert [await post(client) for _ in range(2)] == [(200, b"hello")] * 2
@@ -66,7 +66,7 @@ async def test_a_server_that_closes_after_its_reply_is_taken_at_its_word() -> No
         await client.close()
 
 
-async def test_requests_at_the_same_time_get_connections_of_their_own() -> None:
+async def test_concurrent_requests_get_their_own_connections() -> None:
     async with FakeGemini(replies(HELLO | {"repeat": 4})) as fake:
         client = HttpClient(fake.url)
         assert await asyncio.gather(post(client), post(client), post(client)) == [(200, b"hello")] * 3
@@ -76,7 +76,7 @@ async def test_requests_at_the_same_time_get_connections_of_their_own() -> None:
         await client.close()
 
 
-async def test_a_body_that_was_not_read_to_its_end_costs_the_connection() -> None:
+async def test_a_body_that_was_not_read_completely_closes_the_connection() -> None:
     async with FakeGemini(replies({"chunks": [{"raw": "a"}, {"hang": True}]}, HELLO)) as fake:
         client = HttpClient(fake.url)
         async with await client.post("/x", [], BODY) as response:
@@ -117,12 +117,12 @@ async def test_a_path_cannot_smuggle_anything(path: str) -> None:
 @pytest.mark.parametrize(
     "url", ["", "model.example", "ftp://model.example", "http://", "http://h:99999", "http://[::1"]
 )
-def test_what_is_not_an_address_is_refused(url: str) -> None:
+def test_an_invalid_address_is_rejected(url: str) -> None:
     with pytest.raises(BadRequest, match="is not an address"):
         parse_origin(url)
 
 
-def test_an_address_in_ipv6_keeps_its_brackets_where_they_belong() -> None:
+def test_an_ipv6_address_keeps_its_brackets() -> None:
     origin = parse_origin("http://[::1]:8080/a")
     assert (origin.host, origin.authority) == ("::1", "[::1]:8080")
 
@@ -147,12 +147,12 @@ async def test_a_name_that_cannot_be_resolved_is_transient(monkeypatch: pytest.M
         await post(HttpClient("http://nowhere.example"))
 
 
-async def test_a_name_that_cannot_be_one_is_a_bad_request() -> None:
+async def test_an_invalid_name_is_a_bad_request() -> None:
     with pytest.raises(BadRequest, match="is not the name of a host"):
         await post(HttpClient("http://a..b"))
 
 
-async def test_a_host_that_accepts_but_does_not_speak_tls_runs_into_the_connect_timeout() -> None:
+async def test_a_host_that_accepts_but_does_not_speak_tls_times_out() -> None:
     async with RawServer(None) as mute:
         client = HttpClient(f"https://127.0.0.1:{mute.port}", timeouts=Timeouts(connect=0.05))
         with pytest.raises(Transient, match=r"127\.0\.0\.1 did not answer within 0\.05 s"):
@@ -214,7 +214,7 @@ async def test_a_head_without_end_breaks_the_stream() -> None:
             await post(HttpClient(f"http://127.0.0.1:{server.port}"))
 
 
-async def test_informational_responses_are_passed_over() -> None:
+async def test_informational_responses_are_skipped() -> None:
     answer = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     async with RawServer(answer) as server:
         client = HttpClient(f"http://127.0.0.1:{server.port}")
@@ -271,7 +271,7 @@ async def test_tls_works_with_a_certificate_that_is_trusted(tmp_path: Path, monk
         await client.close()
 
 
-async def test_a_certificate_that_is_not_trusted_is_refused_in_words(tmp_path: Path) -> None:
+async def test_an_untrusted_certificate_is_rejected_with_a_clear_message(tmp_path: Path) -> None:
     context, _ = make_certificate(tmp_path)
     async with FakeGemini(replies(HELLO), tls=context) as fake:
         with pytest.raises(Transient, match="its certificate is not trusted"):
@@ -303,9 +303,9 @@ async def test_http_through_a_proxy_names_the_whole_address() -> None:
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (407, BadRequest, "wants a login"),
-        (403, BadRequest, "refuses to connect us"),
-        (502, Transient, "refuses to connect us"),
+        (407, BadRequest, "requires a login"),
+        (403, BadRequest, "refused the connection"),
+        (502, Transient, "refused the connection"),
     ],
 )
 async def test_a_proxy_that_refuses_is_named(status: int, kind: type[Exception], words: str) -> None:

@@ -19,29 +19,29 @@ def test_the_variable_of_the_scheme_counts() -> None:
     assert proxy_for("http://model.example", {"HTTP_PROXY": "proxy.example:3128"}) == FOUND
 
 
-def test_all_proxy_is_the_last_resort() -> None:
+def test_all_proxy_has_the_lowest_precedence() -> None:
     assert proxy_for("https://model.example", {"ALL_PROXY": "http://proxy.example:3128"}) == FOUND
 
 
-def test_small_letters_win() -> None:
+def test_lower_case_variables_take_precedence() -> None:
     env = PROXY | {"https_proxy": "http://other.example"}
     assert proxy_for("https://model.example", env) == Proxy("other.example", 80)
 
 
-def test_a_login_is_taken_from_the_address() -> None:
+def test_the_proxy_login_is_taken_from_its_address() -> None:
     found = proxy_for("https://model.example", {"HTTPS_PROXY": "http://me:p%40ss@proxy.example:3128"})
     assert found == Proxy("proxy.example", 3128, "me:p@ss")
 
 
 @pytest.mark.parametrize("value", ["socks5://me:secret@proxy.example", "https://me:secret@h", "http://", "http://h:x"])
-def test_a_proxy_we_cannot_use_is_refused_without_repeating_it(value: str) -> None:
+def test_an_unsupported_proxy_is_rejected_without_repeating_it(value: str) -> None:
     with pytest.raises(BadRequest, match="HTTPS_PROXY") as refused:
         proxy_for("https://model.example", {"HTTPS_PROXY": value})
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.3.2.1", "[::1]", "app.localhost"])
-def test_the_machine_itself_is_reached_directly(host: str) -> None:
+def test_this_machine_is_reached_directly(host: str) -> None:
     assert proxy_for(f"https://{host}:8443", PROXY) is None
 
 

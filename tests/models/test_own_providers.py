@@ -26,7 +26,7 @@ def settings(text: str) -> Settings:
     return parse_settings(text.encode(), Path("settings.toml"))
 
 
-async def test_a_server_of_ones_own_is_named_in_the_settings() -> None:
+async def test_a_persons_own_server_is_defined_in_the_settings() -> None:
     async with FakeChat(HI) as fake:
         own = settings(f'[providers.office]\nbase_url = "{fake.url}/llm/v1"\nkey_variable = "OFFICE_KEY"').providers
         model = open_model("office:qwen3:8b", {"OFFICE_KEY": "k-1"}, own)
@@ -41,7 +41,7 @@ async def test_a_server_of_ones_own_is_named_in_the_settings() -> None:
     ("kind", "fake_kind"),
     [("gemini", FakeGemini), ("anthropic", FakeAnthropic), ("openai", FakeResponses), ("vllm", FakeChat)],
 )
-async def test_it_may_be_of_any_kind_that_is_built_in(kind: str, fake_kind: type[FakeServer]) -> None:
+async def test_it_may_be_of_any_built_in_kind(kind: str, fake_kind: type[FakeServer]) -> None:
     async with fake_kind(HI) as fake:
         own = {"proxy": OwnProvider(kind=kind, base_url=fake.url, key_variable="K")}
         model = open_model("proxy:claude-gpt-gemini", {"K": "k-1"}, own)
@@ -50,7 +50,7 @@ async def test_it_may_be_of_any_kind_that_is_built_in(kind: str, fake_kind: type
         await model.close()
 
 
-async def test_a_deferred_model_finds_it_too() -> None:
+async def test_a_deferred_model_finds_a_local_server_too() -> None:
     async with FakeChat(HI) as fake:
         settings = Settings(providers={"office": OwnProvider(base_url=fake.url)})
         model = DeferredModel("office:m", ModelAccess({}, settings))
@@ -67,14 +67,14 @@ def test_it_is_like_the_built_in_one_of_its_kind() -> None:
     assert isinstance(model, ChatModel) and built_in.key_variables == ("MISTRAL_API_KEY",)
 
 
-def test_a_built_in_one_may_be_moved_and_keeps_the_rest() -> None:
+def test_a_built_in_provider_can_get_another_address_and_keeps_the_rest() -> None:
     own = {"ollama": OwnProvider(base_url="http://gpu:11434", default_model="coder")}
     provider = find_provider("ollama", own)
     assert base_url(provider, {}) == "http://gpu:11434/v1" and provider.default_model == "coder"
     assert provider.title == "Ollama" and provider.key_variables == ("OLLAMA_API_KEY",)
 
 
-def test_a_key_is_not_sent_in_the_clear_except_inside_the_machine() -> None:
+def test_a_key_is_not_sent_unencrypted_except_on_this_machine() -> None:
     far = {"far": OwnProvider(base_url="http://llm.example/v1", key_variable="K")}
     near = {"near": OwnProvider(base_url="http://localhost:5000/v1", key_variable="K")}
     with pytest.raises(BadRequest, match=r"providers\.far\.base_url .* must use https"):
@@ -83,7 +83,7 @@ def test_a_key_is_not_sent_in_the_clear_except_inside_the_machine() -> None:
     open_model("far:m", {}, {"far": OwnProvider(base_url="http://llm.example/v1")})
 
 
-def test_a_key_that_is_not_set_is_asked_for_by_its_name() -> None:
+def test_a_missing_key_is_reported_by_the_name_of_its_variable() -> None:
     with pytest.raises(AuthFailed, match="export OFFICE_KEY="):
         open_model("office:m", {}, {"office": OwnProvider(base_url="https://x.example", key_variable="OFFICE_KEY")})
 

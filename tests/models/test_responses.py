@@ -248,12 +248,12 @@ async def test_a_call_that_the_limit_may_have_cut_is_dropped(arguments: str) -> 
 
 
 @pytest.mark.spec("F9")
-async def test_a_cut_call_in_a_completed_reply_is_broken_unless_the_limit_was_reached() -> None:
+async def test_a_cut_call_breaks_a_completed_reply_unless_the_limit_was_reached() -> None:
     """llama.cpp calls a reply completed that its limit has cut."""
     reply = stream(call('{"path": "no'), completed(usage={"input_tokens": 5, "output_tokens": 24}))
-    with pytest.raises(BrokenStream, match="half a call of read_file"):
+    with pytest.raises(BrokenStream, match="an incomplete call of read_file"):
         await answer(reply)
-    with pytest.raises(BrokenStream, match="half a call of read_file"):
+    with pytest.raises(BrokenStream, match="an incomplete call of read_file"):
         await answer(reply, limit=25)
     assert await answer(reply, limit=24) == [Finished("max_tokens", Usage(5, 24))]
 
@@ -268,8 +268,8 @@ async def test_a_cut_call_in_a_completed_reply_is_broken_unless_the_limit_was_re
         ([{"type": "response.output_text.delta", "delta": 7}], "malformed event"),
         ([done("function_call", call_id="c", arguments="{}")], "without a name"),
         ([added("function_call", call_id="c", name="x"), completed()], "began a call"),
-        ([text("hi")], "before it was finished"),
-        ([text("hi"), "[DONE]"], "before it was finished"),
+        ([text("hi")], "before it was complete"),
+        ([text("hi"), "[DONE]"], "before it was complete"),
         ([text("hi"), failed("server_error", "died"), "[DONE]"], "broke off.*died"),
         ([text("hi"), {"type": "error", "code": None, "message": "gone"}], "broke off.*gone"),
         ([{"type": "error", "code": "rate_limit_exceeded", "message": "slow"}], "broke off.*slow"),
@@ -288,7 +288,7 @@ async def test_a_malformed_or_cut_reply_is_broken_and_never_finished(
 # --- failures ---
 
 
-async def test_a_failed_reply_tells_how_long_to_wait() -> None:
+async def test_a_failed_reply_says_how_long_to_wait() -> None:
     limited = failed("rate_limit_exceeded", "Rate limit reached for gpt on tokens. Please try again in 28ms.")
     with pytest.raises(BrokenStream) as broken:
         await answer(stream(text("hi"), limited))
@@ -305,7 +305,7 @@ async def test_a_failed_reply_tells_how_long_to_wait() -> None:
         ("unsupported_image_media_type", "Only png.", MediaRefused),
     ],
 )
-async def test_an_error_in_the_stream_that_is_ours_keeps_its_meaning(
+async def test_an_error_in_the_stream_about_our_request_keeps_its_meaning(
     code: str, message: str, error: type[ModelError]
 ) -> None:
     with pytest.raises(ModelError) as refused:
@@ -351,13 +351,13 @@ async def test_a_wait_may_be_a_date_or_milliseconds(headers: dict[str, str], sec
 
 
 @pytest.mark.spec("F8")
-async def test_a_refused_key_tells_how_to_get_one_and_does_not_repeat_it() -> None:
+async def test_a_rejected_key_is_explained_and_not_repeated() -> None:
     with pytest.raises(AuthFailed, match="OPENAI_API_KEY") as refused:
         await answer({"status": 401, "body": refusal("invalid_api_key", f"Incorrect API key provided: {KEY}")})
     assert KEY not in str(refused.value)
 
 
-async def test_a_thought_that_is_refused_is_left_out_and_the_request_repeated_once() -> None:
+async def test_a_rejected_thought_is_left_out_and_the_request_repeated_once() -> None:
     stale = {"status": 400, "body": refusal("invalid_encrypted_content", "could not be decrypted")}
     thoughts = ModelMessage((Thought("hm", "gAAA"), Text("hi")), "gpt-6.1-sol")
     later = msgspec.structs.replace(HELLO, messages=(*HELLO.messages, thoughts, UserMessage((Text("go on"),))))

@@ -68,7 +68,7 @@ def test_thoughts_and_phases_go_back_in_their_places() -> None:
     assert sent[4]["arguments"] == '{"path":"a.png"}'
 
 
-def test_a_phase_that_comes_after_its_text_is_put_on_it() -> None:
+def test_a_phase_that_arrives_after_its_text_is_attached_to_it() -> None:
     reply = ModelMessage((Text("Well. "), Text("", PHASE), Text("So."), Text("", '{"phase":"final_answer"}')), MODEL)
     sent = items(Request(system="", messages=(reply,)))
     assert [(item["content"], item["phase"]) for item in sent] == [("Well. ", "commentary"), ("So.", "final_answer")]
@@ -90,7 +90,7 @@ def test_images_and_documents_go_into_a_prompt_and_other_files_are_named() -> No
     assert content[2]["file_data"].startswith("data:application/pdf;base64,") and "audio/wav" in content[3]["text"]
 
 
-def test_an_id_with_other_characters_becomes_another_that_its_result_shares() -> None:
+def test_an_id_with_unusual_characters_is_replaced_in_call_and_result() -> None:
     ids = [item["call_id"] for item in items(talk(MODEL)) if "call_id" in item]
     assert ids[:2] == ids[2:] and ids[0] == "c1" and "." not in ids[1]
 
@@ -108,7 +108,7 @@ def test_thoughts_go_back_to_no_other_model() -> None:
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "string"}, {"anyOf": [SCHEMA, {"type": "object"}]}])
-def test_a_schema_that_is_no_object_becomes_one(schema: dict[str, Any]) -> None:
+def test_a_schema_that_is_not_an_object_becomes_one(schema: dict[str, Any]) -> None:
     sent = body(msgspec.structs.replace(HELLO, tools=(Declaration("x", "d", schema),)))
     found = sent["tools"][0]["parameters"]
     assert found["type"] == "object" and "properties" in found and "anyOf" not in found
@@ -136,7 +136,7 @@ def test_each_model_is_asked_to_think_as_it_can(model: str, effort: Effort | Non
     assert ("include" in found) == (sent is not None)
 
 
-def test_the_longest_reply_is_sent_where_one_is_wanted() -> None:
+def test_the_output_limit_is_sent_if_requested() -> None:
     assert body(msgspec.structs.replace(HELLO, max_tokens=99))["max_output_tokens"] == 99
     assert "max_output_tokens" not in body(HELLO) and "prompt_cache_key" not in body(HELLO)
 

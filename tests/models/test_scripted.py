@@ -88,7 +88,7 @@ async def test_a_repeated_reply_stands_for_many() -> None:
     assert [await text_of(model, PROMPT) for _ in range(4)] == ["first", "1/0", "2/1", "last"]
 
 
-async def test_pauses_go_through_the_sleep_that_was_given() -> None:
+async def test_pauses_use_the_given_sleep_function() -> None:
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -119,7 +119,7 @@ async def test_an_error_is_raised_as_its_kind(kind: str, error: type[ModelError]
     assert type(raised.value) is error
 
 
-async def test_a_transient_error_can_say_when_to_come_back() -> None:
+async def test_a_transient_error_can_say_when_to_retry() -> None:
     with pytest.raises(Transient) as raised:
         await ask(scripted({"chunks": [{"error": {"kind": "transient", "retry_after": 2}}]}), PROMPT)
     assert raised.value.retry_after == 2
@@ -208,7 +208,7 @@ async def play(model: ScriptedModel, talk: list[Message], outcome: str) -> str:
 
 @pytest.mark.spec("F11")
 @pytest.mark.parametrize("outcome", ["done", "denied"])
-async def test_a_scenario_goes_on_in_a_new_process_wherever_it_was_left(outcome: str) -> None:
+async def test_a_scenario_continues_in_a_new_process_where_it_stopped(outcome: str) -> None:
     turns = 7 if outcome == "denied" else 6
     for restart in range(turns):
         unbroken, resumed = scripted(*TOUR), scripted(*TOUR)
@@ -220,7 +220,7 @@ async def test_a_scenario_goes_on_in_a_new_process_wherever_it_was_left(outcome:
         assert [await play(resumed, fork, outcome) for _ in range(turns - restart)] == rest
 
 
-async def test_a_conversation_that_became_shorter_does_not_start_over() -> None:
+async def test_a_shortened_conversation_does_not_restart_the_scenario() -> None:
     model = scripted(say("a"), say("b"), say("c"))
     await ask(model, PROMPT)
     await ask(model, PROMPT, ModelMessage((Text("a"),)), PROMPT)
@@ -251,6 +251,6 @@ def test_a_bad_file_is_named_with_the_place(tmp_path: Path, content: str, words:
         ScriptedModel.from_file(path)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_by_name(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=r"cannot read the scenario .*tour\.json: No such file"):
         ScriptedModel.from_file(tmp_path / "tour.json")

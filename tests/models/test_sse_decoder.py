@@ -69,7 +69,7 @@ def test_a_byte_order_mark_is_dropped_only_at_the_start() -> None:
     assert decode(b"\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n") == [SseEvent(b"a")]
 
 
-def test_an_unfinished_event_is_kept_back_and_can_be_seen() -> None:
+def test_an_unfinished_event_is_held_back_and_detected() -> None:
     decoder = SseDecoder()
     assert decoder.feed(b"data: a\n\ndata: b\n") == [SseEvent(b"a")]
     assert decoder.unfinished

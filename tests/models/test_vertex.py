@@ -18,7 +18,7 @@ def env(fake: FakeGemini, **more: str) -> dict[str, str]:
     return variables | more
 
 
-async def test_a_request_goes_to_the_project_and_the_place_with_a_token() -> None:
+async def test_a_request_goes_to_the_project_and_location_with_a_token() -> None:
     async with FakeGemini({"replies": [{"chunks": [{"text": "hi"}]}]}) as fake:
         model = open_model("vertex:gemini-3.8-flash", env(fake, GOOGLE_CLOUD_LOCATION="europe-west4"))
         assert model.name == "vertex:gemini-3.8-flash"
@@ -30,7 +30,7 @@ async def test_a_request_goes_to_the_project_and_the_place_with_a_token() -> Non
     assert received.headers["authorization"] == f"Bearer {TOKEN}" and "x-goog-api-key" not in received.headers
 
 
-async def test_signatures_go_back_on_the_way_they_came() -> None:
+async def test_signatures_go_back_in_their_places() -> None:
     history = (
         ModelMessage((Text("a", "from-vertex"),), "vertex:gemini-3.8-flash"),
         ModelMessage((Text("b", "from-google-ai"),), "gemini-3.8-flash"),
@@ -45,7 +45,7 @@ async def test_signatures_go_back_on_the_way_they_came() -> None:
 
 
 @pytest.mark.spec("F8")
-async def test_a_token_that_is_too_old_says_how_to_get_another() -> None:
+async def test_an_expired_token_says_how_to_get_another() -> None:
     refused = {"status": 401, "body": {"error": {"code": 401, "message": f"expired {TOKEN}"}}}
     async with FakeGemini({"replies": [refused]}) as fake:
         model = open_model("vertex:gemini-3.8-flash", env(fake))
@@ -75,6 +75,6 @@ def test_every_place_has_its_host(location: str, url: str) -> None:
         ({"GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "a@b"}, "GOOGLE_CLOUD_LOCATION"),
     ],
 )
-def test_a_token_goes_to_no_host_that_is_not_googles(variables: dict[str, str], words: str) -> None:
+def test_a_token_goes_only_to_hosts_of_google(variables: dict[str, str], words: str) -> None:
     with pytest.raises(BadRequest, match=words):
         VertexModel("gemini-x", Access(base_url="https://aiplatform.googleapis.com", key=TOKEN, env=variables))

@@ -8,18 +8,19 @@ import pytest
 from assent.approval import ExecDetails
 from assent.plan import Plan, Stage, Step, Word
 from assent.policy.action import Action
+from assent.policy.arrival_checks import write_behind
 from assent.policy.built_in import stays_inside
 from assent.policy.cwd_tracking import value, with_folders
 from assent.policy.globs import path_matches, text_matches
 from assent.policy.policy import Policy
 from assent.policy.shell import judge, rules
 from assent.policy.shell.reader import read
-from assent.policy.symlink_checks import secret_behind, write_behind
+from assent.policy.symlink_checks import secret_behind
 from support.plans import stage_of
 
 
 def ruling(text: str, directory: str, *roots: str) -> str:
-    details = ExecDetails(text, (), directory, "high", "")
+    details = ExecDetails(command=text, roots=(), directory=directory, risk="high", risk_reason="")
     action = Action(tool="run_shell_command", args={"command": text}, details=details, main=text, paths=("/w/",))
     return Policy(roots=roots).judge(action).ruling
 

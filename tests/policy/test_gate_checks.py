@@ -117,13 +117,15 @@ def test_a_grant_ends_at_its_last_use_and_at_its_time() -> None:
 
 @pytest.mark.parametrize("text", ["cd x; ls", "cd x&&ls", "ls|cd x", "true & cd x"])
 def test_no_grant_is_proposed_or_used_for_a_line_that_moves(text: str) -> None:
-    details = ExecDetails(text, (), "/w", "low", "")
+    details = ExecDetails(command=text, roots=(), directory="/w", risk="low", risk_reason="")
     assert proposed(action(details, SHELL), "c") == ()
     grant = Grant(id="g", kind="program", tool=SHELL, reach="", value="/w", prefixes=(("touch",),))
-    moved = ExecDetails("cd x && touch y", (), "/w", "low", "")
+    moved = ExecDetails(command="cd x && touch y", roots=(), directory="/w", risk="low", risk_reason="")
     assert Policy(grants=[grant], roots=("/w",)).judge(action(moved, SHELL)).ruling == "ask"
     assert (
-        Policy(grants=[grant], roots=("/w",)).judge(action(ExecDetails("touch y", (), "/w", "low", ""), SHELL)).ruling
+        Policy(grants=[grant], roots=("/w",))
+        .judge(action(ExecDetails(command="touch y", roots=(), directory="/w", risk="low", risk_reason=""), SHELL))
+        .ruling
         == "allow"
     )
 
@@ -264,7 +266,9 @@ def test_a_list_of_short_rules_is_split_outside_brackets(text: str) -> None:
 
 
 def for_command(text: str) -> list[tuple[str, tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]]:
-    found = proposed(action(ExecDetails(text, (), "/w", "low", ""), SHELL), "c")
+    found = proposed(
+        action(ExecDetails(command=text, roots=(), directory="/w", risk="low", risk_reason=""), SHELL), "c"
+    )
     assert {grant.value for grant in found} <= {"/w"}
     return [(grant.kind, grant.exact, grant.prefixes) for grant in found]
 
@@ -325,7 +329,11 @@ def test_a_rule_for_a_tool_that_is_not_there_is_refused_with_the_nearest() -> No
         (Rule(ruling="allow", path="src/**"), action(EDIT), "ask"),
         (Rule(ruling="deny", tool="t"), action(MCP, server="notes"), "deny"),
         (Rule(ruling="deny", tool="*"), action(MCP, "any", server="notes"), "deny"),
-        (Rule(ruling="deny", argument="ls"), action(ExecDetails("ls", (), "/w", "low", "")), "deny"),
+        (
+            Rule(ruling="deny", argument="ls"),
+            action(ExecDetails(command="ls", roots=(), directory="/w", risk="low", risk_reason="")),
+            "deny",
+        ),
         (Rule(ruling="deny", modes=("yolo",)), action(EDIT), "ask"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_judgement_parses_a_command_once(
     folder = str(tmp_path)
     policy = Policy(rules, roots=(folder,))
     command += f" # {folder}"  # no other test has had it parsed
-    details = policy.assess(ExecDetails(command, (), folder, "high", ""))
+    details = policy.assess(ExecDetails(command=command, roots=(), directory=folder, risk="high", risk_reason=""))
     assert isinstance(details, ExecDetails)
     action = Action(
         tool="run_shell_command", args={"command": command}, details=details, main=command, paths=(folder + "/",)

@@ -20,7 +20,7 @@ def command(text: str, directory: str = "/w") -> Action:
     return Action(
         tool=SHELL,
         args={"command": text},
-        details=ExecDetails(text, (), directory, "high", ""),
+        details=ExecDetails(command=text, roots=(), directory=directory, risk="high", risk_reason=""),
         main=text,
         paths=("/w/",),
     )
@@ -36,7 +36,9 @@ def judge(action: Action, *rules: Rule, mode: Mode = "default", grants: tuple[Gr
 
 
 def assessed(text: str) -> ExecDetails:
-    details = Policy(roots=("/w",)).assess(ExecDetails(text, (), "/w", "high", ""))
+    details = Policy(roots=("/w",)).assess(
+        ExecDetails(command=text, roots=(), directory="/w", risk="high", risk_reason="")
+    )
     assert isinstance(details, ExecDetails)
     return details
 
@@ -439,7 +441,11 @@ def guarded(tmp_path: Path) -> Path:
 
 def in_folder(root: Path, text: str, *rules: Rule, mode: Mode = "default") -> str:
     action = Action(
-        tool=SHELL, args={}, details=ExecDetails(text, (), str(root), "high", ""), main=text, paths=(f"{root}/",)
+        tool=SHELL,
+        args={},
+        details=ExecDetails(command=text, roots=(), directory=str(root), risk="high", risk_reason=""),
+        main=text,
+        paths=(f"{root}/",),
     )
     return Policy((Rule(ruling="deny", path="secrets/**"), *rules), mode, roots=(str(root),)).judge(action).ruling
 
@@ -457,7 +463,7 @@ def test_a_hard_link_to_a_kept_file_is_asked_about(guarded: Path) -> None:
 
 
 def test_without_a_rule_by_path_a_hard_link_is_a_file_like_any_other(guarded: Path) -> None:
-    details = ExecDetails("cat notes/twin", (), str(guarded), "high", "")
+    details = ExecDetails(command="cat notes/twin", roots=(), directory=str(guarded), risk="high", risk_reason="")
     policy = Policy([parse_allowed(f"{SHELL}(cat)")], roots=(str(guarded),))
     assert policy.judge(Action(tool=SHELL, args={}, details=details, main=details.command)).ruling == "allow"
 
@@ -567,7 +573,7 @@ def test_a_kept_file_is_seen_by_its_whole_path_and_not_by_the_end_of_another(gua
 def test_a_deny_by_path_goes_before_an_ask_of_a_higher_tier(guarded: Path) -> None:
     asks = Rule(ruling="ask", path="secrets/**", tier="admin")
     assert in_folder(guarded, "cat secrets/k", asks) == "deny"
-    details = ExecDetails("cat secrets/k", (), str(guarded), "high", "")
+    details = ExecDetails(command="cat secrets/k", roots=(), directory=str(guarded), risk="high", risk_reason="")
     plan = Policy([asks], "plan", roots=(str(guarded),))
     assert plan.judge(Action(tool=SHELL, args={}, details=details)).ruling == "deny", "plan mode runs nothing"
 

@@ -11,7 +11,7 @@ from assent.policy.query_commands import is_question
 
 
 def ruling(text: str, directory: str, *roots: str) -> str:
-    details = ExecDetails(text, (), directory, "high", "")
+    details = ExecDetails(command=text, roots=(), directory=directory, risk="high", risk_reason="")
     action = Action(tool="run_shell_command", args={"command": text}, details=details, main=text, paths=("/w/",))
     return Policy(roots=roots).judge(action).ruling
 

@@ -53,11 +53,15 @@ class World:
         return done.stdout.strip()
 
     def asks(self, command: str) -> bool:
-        plan = judge(command, rules(["git", "cd", "timeout"]), cwd=str(self.work), roots=[str(self.work)]).plan
+        plan = judge(
+            command, rules(["git", "git format-patch", "cd", "timeout"]), cwd=str(self.work), roots=[str(self.work)]
+        ).plan
         return plan is None or repository_behind(plan) is not None
 
     def run(self, command: str) -> tuple[int, str]:
-        found = judge(command, rules(["git", "cd", "timeout"]), cwd=str(self.work), roots=[str(self.work)])
+        found = judge(
+            command, rules(["git", "git format-patch", "cd", "timeout"]), cwd=str(self.work), roots=[str(self.work)]
+        )
         assert found.plan is not None, command
         with open(self.folder / "output", "w+b") as output:
             code = Pipeline(found.plan, output.fileno(), {"PATH": os.environ["PATH"], "HOME": str(self.folder)}).run()
@@ -80,6 +84,7 @@ _SHOWING = [
     *("git ls-files", "git ls-tree -r HEAD", "cd sub && git diff", "cd sub && git log -p", "git -C sub status"),
     *("cd sub && git grep BEYOND", "timeout 9 git log -p", "git log -p --relative", "git log -p main", "git log -p -g"),
     *("git diff main branch", "git diff --word-diff", "git log -p -- a.txt", "git log -p --follow a.txt"),
+    *("git format-patch --stdout -2", "git format-patch --stdout HEAD~1"),
     *("git log -L 1,1:a.txt", "git show HEAD:part/a.txt", "git show HEAD:./a.txt", "git blame a.txt", "git status ."),
 ]
 
@@ -153,6 +158,8 @@ _BEYOND = [
     *("git diff-tree --cc HEAD", "git diff-tree -c -p HEAD", "git diff-tree HEAD~1:other HEAD:other", "git status .."),
     *("cd sub && git show HEAD:../../root.txt", "git -C sub blame ../../root.txt", "timeout 9 git show HEAD:root.txt"),
     *("git cat-file -p stash@{0}:root.txt", "git stash show --no-relative"),
+    *("git add ../root.txt", "git add :/", "git rm ':/root.txt'", "git restore --staged ../root.txt"),
+    *("git reset ../root.txt", "git commit -m x ../root.txt", "git checkout -- :/root.txt", "git clean -n .."),
 ]
 
 
@@ -160,7 +167,12 @@ _BEYOND = [
 @pytest.mark.parametrize("command", _BEYOND)
 def test_what_reaches_beyond_the_workspace_asks_and_does_not_run_by_its_words(world: World, command: str) -> None:
     assert world.asks(command)
-    if judge(command, rules(["git", "cd", "timeout"]), cwd=str(world.work), roots=[str(world.work)]).plan is not None:
+    if (
+        judge(
+            command, rules(["git", "git format-patch", "cd", "timeout"]), cwd=str(world.work), roots=[str(world.work)]
+        ).plan
+        is not None
+    ):
         code, output = world.run(command)
         assert code == REFUSED, output
         assert "BEYOND" not in output

@@ -38,7 +38,9 @@ class Repository:
         self.git("commit", "-qm", "change")
 
     def run(self, command: str) -> tuple[int, str]:
-        plan = judge(command, rules(["git", "cd", "timeout"]), cwd=str(self.work), roots=[str(self.work)]).plan
+        plan = judge(
+            command, rules(["git", "git format-patch", "cd", "timeout"]), cwd=str(self.work), roots=[str(self.work)]
+        ).plan
         assert plan is not None, command
         with open(self.folder / "output", "w+b") as output:
             code = Pipeline(plan, output.fileno(), {"PATH": os.environ["PATH"], "HOME": str(self.folder)}).run()
@@ -280,3 +282,17 @@ def test_only_git_itself_reports_a_mistake(repository: Repository) -> None:
         code, output = repository.run(command)
         assert (code, "left out" in output) == (128, False)
         assert "nowhere" in output
+
+
+@pytest.mark.spec("I3")
+@pytest.mark.parametrize(
+    "command", ["git format-patch --stdout -2", "git format-patch --stdout HEAD~1", "git format-patch -2"]
+)
+def test_a_patch_of_commits_has_no_secrets_in_it(repository: Repository, command: str) -> None:
+    repository.commit({"a.txt": "one\n", ".env": "hunter2\n"})
+    repository.commit({"a.txt": "two\n", ".env": "hunter2 again\n"})
+    code, output = repository.run(command)
+    patches = "".join(path.read_text() for path in repository.work.glob("*.patch"))
+    assert code == 0
+    assert "hunter" not in output + patches
+    assert "+two" in output + patches

@@ -297,6 +297,18 @@ def test_a_plan_that_must_stay_inside_starts_nothing_that_a_link_leads_out(folde
     assert said.count(b"secret") <= 1, "the name of what was refused, never its content"
 
 
+@pytest.mark.parametrize("command", ["echo hello | tee /dev/stderr | wc -l", "grep -c x a.txt /dev/null"])
+def test_streams_of_the_command_itself_are_not_outside(folder: Path, command: str) -> None:
+    (folder / "a.txt").write_text("x\n")
+    exact = [("tee", "/dev/stderr")]
+    plan = judge(command, rules(["echo", "wc", "grep"], exact=exact), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    with open(folder.parent / "output", "w+b") as output:
+        assert Pipeline(replace(plan, inside=True), output.fileno()).run() == 0
+        output.seek(0)
+        assert b"leads out of the workspace" not in output.read()
+
+
 def test_time_measures_without_a_program_of_that_name(folder: Path) -> None:
     code, shown = run("time cat a.txt | wc -l", folder, {"PATH": "/usr/bin:/bin"})
     assert code == 0

@@ -49,14 +49,14 @@ async def test_writing_to_a_program_that_has_exited_is_an_error_and_closing_is_n
 async def test_a_program_that_is_stuck_writing_still_hears_that_its_input_has_ended(tmp_path: Path):
     code = "import sys\nprint('x' * 5_000_000, flush=True)\nsys.stdin.read()\nopen('polite', 'w')"
     peer = await start(tmp_path, code)
-    await peer.close(patience=20)
+    await peer.close(max_wait=20)
     assert peer.status() == 0 and (tmp_path / "polite").exists()
 
 
 async def test_closing_is_finished_also_when_whoever_closes_is_cancelled(tmp_path: Path):
     peer = await start(tmp_path, "import signal\nsignal.signal(15, signal.SIG_IGN)\nprint(flush=True)\nsignal.pause()")
     await peer.read_line()
-    closing = asyncio.create_task(peer.close(patience=0, grace=0.1))
+    closing = asyncio.create_task(peer.close(max_wait=0, grace=0.1))
     await asyncio.sleep(0)
     closing.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -374,7 +374,7 @@ async def test_what_another_process_left_is_found_by_its_mark_and_ended(folder: 
     mark = os.urandom(8).hex()
     task = asyncio.create_task(run(["bash", "-c", WAYS[way]], cwd=str(folder), mark=mark))
     pids = await told_pids(folder)
-    assert await end_leftovers(mark, patience=WAIT_LIMIT) == ()
+    assert await end_leftovers(mark, max_wait=WAIT_LIMIT) == ()
     assert not any(map(alive, pids))
     task.cancel()
     await asyncio.wait([task])
@@ -406,6 +406,6 @@ async def test_what_cannot_be_ended_is_named(folder: Path, monkeypatch: pytest.M
     (pid,) = await told_pids(folder)
     with monkeypatch.context() as patch:
         patch.setattr(leftover, "_send", _refused)  # as if it were somebody else's
-        assert pid in await end_leftovers(mark, patience=0.1)
+        assert pid in await end_leftovers(mark, max_wait=0.1)
     task.cancel()
     await asyncio.wait([task])

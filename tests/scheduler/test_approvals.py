@@ -35,7 +35,13 @@ async def test_each_kind_of_question_has_its_own_details():
     details = [harness.approval(f"c{n}").details for n in (1, 2, 3, 4)]
     assert details == [
         EditDetails(path="/w/f", diff=diff("/w/f", "old", "new").text, old="old", new="new"),
-        ExecDetails("make all", ("make",), "/w", "medium", "It runs the recipes of a Makefile."),
+        ExecDetails(
+            command="make all",
+            roots=("make",),
+            directory="/w",
+            risk="medium",
+            risk_reason="It runs the recipes of a Makefile.",
+        ),
         InfoDetails("fetch https://example.org/a", ("https://example.org/a",)),
         McpDetails(server="notes", tool="add", args={"text": "x"}),
     ]

@@ -45,7 +45,7 @@ REQUEST = CallRequest(call_id="c", tool="tool", args={"a": 1}, prompt_id="s#####
 APPROVAL = Approval(
     id="a",
     digest="d",
-    details=ExecDetails("ls", ("ls",), "/w", "low", "x"),
+    details=ExecDetails(command="ls", roots=("ls",), directory="/w", risk="low", risk_reason="x"),
     options=("proceed_once", "cancel"),
     why="why",
 )
@@ -232,7 +232,7 @@ async def test_an_approval_waits_as_long_as_it_says_when_the_clock_is_set(jump: 
     harness = SchedulerHarness(approval_ttl=60)
     harness.schedule(harness.call("run_note", text="a"))
     await harness.settle()
-    patience = harness.scheduler._transitions.patience  # pyright: ignore[reportPrivateUsage]
+    max_wait = harness.scheduler._transitions.max_wait  # pyright: ignore[reportPrivateUsage]
     task = harness.scheduler._tasks["c1"]  # pyright: ignore[reportPrivateUsage]
     harness.now, harness.timer = harness.now + jump, harness.timer + 20
-    assert patience(task, harness.approval("c1")) == 40
+    assert max_wait(task, harness.approval("c1")) == 40

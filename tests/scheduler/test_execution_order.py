@@ -99,7 +99,7 @@ class CommandNote(RunNote):
         return invocation
 
 
-def command_desk(gate: GateKind = "batch") -> SchedulerHarness:
+def command_harness(gate: GateKind = "batch") -> SchedulerHarness:
     world = World()
     return SchedulerHarness(
         mode="yolo", gate=gate, world=world, registry=Registry([*note_tools(world), CommandNote(world)])
@@ -108,7 +108,7 @@ def command_desk(gate: GateKind = "batch") -> SchedulerHarness:
 
 @pytest.mark.spec("B6")
 async def test_commands_that_only_read_run_at_the_same_time_whatever_allows_them():
-    harness = command_desk()
+    harness = command_harness()
     batch = harness.schedule(*(harness.call("command_note", text=f"cat {n}", door="d") for n in range(20)))
     await harness.settle()
     assert harness.world.running == 20
@@ -118,7 +118,7 @@ async def test_commands_that_only_read_run_at_the_same_time_whatever_allows_them
 
 @pytest.mark.spec("B6")
 async def test_commands_that_may_write_run_alone_and_in_order():
-    harness = command_desk()
+    harness = command_harness()
     texts = ["cat a", "cat b", "git commit -m x", "cat c", "cat d", "make", "sort a > b"]
     assert await harness.run(*(harness.call("command_note", text=text) for text in texts)) == ["Success"] * 7
     assert harness.world.effects == texts
@@ -148,7 +148,12 @@ async def test_commands_that_may_write_run_alone_and_in_order():
 def test_what_is_not_known_to_only_read_may_write(command: str, reads: bool):
     from assent.approval import ExecDetails
 
-    assert Policy(roots=("/w",)).only_reads(ExecDetails(command, (), "/w", "low", "")) is reads
+    assert (
+        Policy(roots=("/w",)).only_reads(
+            ExecDetails(command=command, roots=(), directory="/w", risk="low", risk_reason="")
+        )
+        is reads
+    )
 
 
 @pytest.mark.spec("B6")
@@ -216,7 +221,7 @@ class Notes:
         return ToolResult("done")
 
 
-def server_desk() -> SchedulerHarness:
+def server_context() -> SchedulerHarness:
     world = World()
     owner = Notes(world)
     definitions = [definition for name in ("get", "put") if (definition := owner.current(name))]
@@ -225,7 +230,7 @@ def server_desk() -> SchedulerHarness:
 
 @pytest.mark.spec("B6")
 async def test_tools_of_a_server_run_one_by_one_and_in_order():
-    harness = server_desk()
+    harness = server_context()
     harness.world.door("d").set()
     await harness.run(*(harness.call(f"mcp_notes_{tool}", n=n) for n in range(3) for tool in ("put", "get")))
     assert harness.world.effects == ["put 0", "get 0", "put 1", "get 1", "put 2", "get 2"]
@@ -234,7 +239,7 @@ async def test_tools_of_a_server_run_one_by_one_and_in_order():
 
 @pytest.mark.spec("B6")
 async def test_tools_of_which_the_server_says_that_they_only_read_run_at_the_same_time():
-    harness = server_desk()
+    harness = server_context()
     batch = harness.schedule(*(harness.call("mcp_notes_get", n=n) for n in range(5)))
     await harness.settle()
     assert harness.world.running == 5

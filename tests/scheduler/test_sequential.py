@@ -39,7 +39,7 @@ class Script(Invocation):
         return "script"
 
     async def should_confirm(self) -> ExecDetails:
-        return ExecDetails("./script", (), "/", "high", "")
+        return ExecDetails(command="./script", roots=(), directory="/", risk="high", risk_reason="")
 
     def resources(self) -> Resources:
         return Resources(anything="write")

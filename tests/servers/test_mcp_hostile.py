@@ -11,7 +11,7 @@ from assent.mcp.schemas import BadSchema, clean_schema, problem_of
 from assent.tools.builtin import builtin_tools
 from assent.tools.tool import ToolFailed
 from support.processes import alive
-from support.servers import RAW, Shop, noted, offer, open_shop, program
+from support.servers import RAW, ManagerHarness, noted, offer, open_manager, program
 
 OBJECT = {"type": "object"}
 
@@ -19,54 +19,54 @@ OBJECT = {"type": "object"}
 @pytest.mark.spec("E5")
 async def test_a_server_that_crashes_is_started_again_and_the_call_is_not_repeated(tmp_path: Path):
     offer(tmp_path, "crash", "greet")
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
         with pytest.raises(ToolFailed, match="Whether it took effect is unknown") as caught:
-            await call(shop, "mcp_srv_crash")
+            await call(mcp, "mcp_srv_crash")
         assert caught.value.failure.type == "mcp_connection_lost"
-        assert said(await call(shop, "mcp_srv_greet")).startswith("greet by")
-        assert shop.states() == ["connecting", "ready", "disconnected", "connecting", "ready"]
-        assert shop.told[2].reason == "the program ended with code 3"
+        assert said(await call(mcp, "mcp_srv_greet")).startswith("greet by")
+        assert mcp.states() == ["connecting", "ready", "disconnected", "connecting", "ready"]
+        assert mcp.told[2].reason == "the program ended with code 3"
     assert len(noted(tmp_path)) == 2
 
 
 @pytest.mark.spec("E5")
 async def test_a_server_that_cannot_live_is_given_up_with_its_last_words(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path, "dies")) as shop:
-        assert shop.told[1].state == "failed"
-        assert shop.told[1].reason == "the program ended with code 1: no licence found"
-        await shop.until(lambda: shop.states().count("failed") == 8)
+    async with open_manager(tmp_path, program(RAW, tmp_path, "dies")) as mcp:
+        assert mcp.told[1].state == "failed"
+        assert mcp.told[1].reason == "the program ended with code 1: no licence found"
+        await mcp.until(lambda: mcp.states().count("failed") == 8)
     assert len(noted(tmp_path)) == 9, "once more with the older greeting"
 
 
 @pytest.mark.spec("E5")
 async def test_an_older_server_that_ends_at_the_newer_greeting_is_greeted_the_old_way(tmp_path: Path):
     offer(tmp_path, "crash", "greet")
-    async with open_shop(tmp_path, program(RAW, tmp_path, "old")) as shop:
-        assert shop.states() == ["connecting", "ready"]
+    async with open_manager(tmp_path, program(RAW, tmp_path, "old")) as mcp:
+        assert mcp.states() == ["connecting", "ready"]
         with pytest.raises(ToolFailed):
-            await call(shop, "mcp_srv_crash")
-        assert said(await call(shop, "mcp_srv_greet")).startswith("greet by")
+            await call(mcp, "mcp_srv_crash")
+        assert said(await call(mcp, "mcp_srv_greet")).startswith("greet by")
     assert len(noted(tmp_path)) == 3, "after that it is known"
 
 
 @pytest.mark.spec("E5")
 async def test_a_program_that_does_not_exist_is_told(tmp_path: Path):
     server = program(RAW, tmp_path, command="no-such-program")
-    async with open_shop(tmp_path, server) as shop:
-        assert shop.told[1].reason == "cannot start `no-such-program`: No such file or directory"
+    async with open_manager(tmp_path, server) as mcp:
+        assert mcp.told[1].reason == "cannot start `no-such-program`: No such file or directory"
 
 
 @pytest.mark.spec("E5")
 async def test_an_unset_variable_is_reported_before_anything_starts(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path, env={"A": "$NOT_SET"})) as shop:
-        assert shop.told[1].reason == "the environment variable NOT_SET is not set"
+    async with open_manager(tmp_path, program(RAW, tmp_path, env={"A": "$NOT_SET"})) as mcp:
+        assert mcp.told[1].reason == "the environment variable NOT_SET is not set"
     assert noted(tmp_path) == []
 
 
 @pytest.mark.spec("E5")
 async def test_a_server_that_says_nothing_fails_after_its_time_and_is_gone(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path, "mute", start_timeout=0.3)) as shop:
-        assert shop.told[1].reason == "it did not answer within 0.3 s"
+    async with open_manager(tmp_path, program(RAW, tmp_path, "mute", start_timeout=0.3)) as mcp:
+        assert mcp.told[1].reason == "it did not answer within 0.3 s"
     assert not any(alive(int(line.split()[1])) for line in noted(tmp_path))
 
 
@@ -76,21 +76,21 @@ async def test_others_need_not_wait_for_a_slow_server(tmp_path: Path):
     slow.mkdir()
     quick.mkdir()
     servers = program(RAW, slow, "mute", name="slow"), program(RAW, quick, name="quick")
-    shop = Shop(tmp_path, *servers)
-    shop.manager.start()
+    mcp = ManagerHarness(tmp_path, *servers)
+    mcp.manager.start()
     try:
-        await shop.until(lambda: shop.registry.get("mcp_quick_again"))
-        assert {s.server: s.state for s in shop.manager.status()} == {"slow": "connecting", "quick": "ready"}
+        await mcp.until(lambda: mcp.registry.get("mcp_quick_again"))
+        assert {s.server: s.state for s in mcp.manager.status()} == {"slow": "connecting", "quick": "ready"}
     finally:
-        await shop.manager.close()
+        await mcp.manager.close()
     assert not any(alive(int(line.split()[1])) for line in noted(slow) + noted(quick))
 
 
 @pytest.mark.spec("E5")
 async def test_garbage_on_the_output_is_logged_safely_and_forgiven(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path, "garbage")) as shop:
-        assert shop.states()[-1] == "ready"
-        log = shop.manager.log("srv")
+    async with open_manager(tmp_path, program(RAW, tmp_path, "garbage")) as mcp:
+        assert mcp.states()[-1] == "ready"
+        log = mcp.manager.log("srv")
         assert log[0] == "not a message: Welcome!"
         assert "\\x1b[2J" in log[1] and "\x1b" not in "".join(log)
 
@@ -104,8 +104,8 @@ async def test_garbage_on_the_output_is_logged_safely_and_forgiven(tmp_path: Pat
     ],
 )
 async def test_noise_without_end_ends_the_connection(tmp_path: Path, how: str, reason: str):
-    async with open_shop(tmp_path, program(RAW, tmp_path, how)) as shop:
-        assert (shop.told[1].state, shop.told[1].reason) == ("failed", reason)
+    async with open_manager(tmp_path, program(RAW, tmp_path, how)) as mcp:
+        assert (mcp.told[1].state, mcp.told[1].reason) == ("failed", reason)
     assert not any(alive(int(line.split()[1])) for line in noted(tmp_path))
 
 
@@ -115,47 +115,47 @@ async def test_a_flood_of_messages_is_slowed_and_does_not_keep_others_waiting(tm
     loud.mkdir()
     quiet.mkdir()
     servers = program(RAW, loud, "flood", name="loud"), program(RAW, quiet, name="quiet")
-    async with open_shop(tmp_path, *servers) as shop:
+    async with open_manager(tmp_path, *servers) as mcp:
         for _ in range(20):
-            assert said(await call(shop, "mcp_quiet_again")).startswith("again by")
-        log = shop.manager.log("loud")
+            assert said(await call(mcp, "mcp_quiet_again")).startswith("again by")
+        log = mcp.manager.log("loud")
         assert 0 < len(log) <= 200 and log[-1] != "info: line 19999"
 
 
 @pytest.mark.spec("E5")
 async def test_a_huge_answer_is_cut_and_structured_data_is_text(tmp_path: Path):
     offer(tmp_path, "huge", "structured")
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        text = said(await call(shop, "mcp_srv_huge"))
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        text = said(await call(mcp, "mcp_srv_huge"))
         assert len(text) < 201_000 and "2,800,000 characters" in text
-        assert said(await call(shop, "mcp_srv_structured")) == '{"answer":42}'
+        assert said(await call(mcp, "mcp_srv_structured")) == '{"answer":42}'
 
 
 @pytest.mark.spec("D6")
 async def test_a_server_that_ignores_every_polite_sign_is_killed(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path, "stubborn")) as shop:
+    async with open_manager(tmp_path, program(RAW, tmp_path, "stubborn")) as mcp:
         pid = int(noted(tmp_path)[0].split()[1])
-        assert shop.states()[-1] == "ready" and alive(pid)
+        assert mcp.states()[-1] == "ready" and alive(pid)
     assert not alive(pid)
 
 
 @pytest.mark.spec("E5")
 async def test_an_older_server_that_changes_its_list_is_looked_at_again(tmp_path: Path):
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
         offer(tmp_path, "again", "more")
-        await call(shop, "mcp_srv_again")
-        await shop.until(lambda: shop.registry.get("mcp_srv_more"))
+        await call(mcp, "mcp_srv_again")
+        await mcp.until(lambda: mcp.registry.get("mcp_srv_more"))
         offer(tmp_path, "again")
-        await call(shop, "mcp_srv_again")
-        await shop.until(lambda: shop.registry.get("mcp_srv_more") is None)
+        await call(mcp, "mcp_srv_again")
+        await mcp.until(lambda: mcp.registry.get("mcp_srv_more") is None)
 
 
 @pytest.mark.spec("E5")
 async def test_only_the_tools_that_the_entry_wants_are_there(tmp_path: Path):
     offer(tmp_path, "a", "b", "c")
     server = program(RAW, tmp_path, include_tools=["a", "b"], exclude_tools=["b"])
-    async with open_shop(tmp_path, server) as shop:
-        assert shop.registry.names() == ["mcp_srv_a"]
+    async with open_manager(tmp_path, server) as mcp:
+        assert mcp.registry.names() == ["mcp_srv_a"]
 
 
 # --- what it says of its tools ---
@@ -166,8 +166,8 @@ async def test_words_that_would_deceive_are_made_visible_before_anybody_reads_th
     prop = {"type": "string", "description": "\x1b[8mhidden\x1b[0m"}
     schema = {"type": "object", "properties": {"text": prop}}
     offer(tmp_path, {"name": "a", "description": "Safe\u202e!daer ton\x1b[2J\u200b", "inputSchema": schema})
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        (declared,) = shop.registry.declarations()
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        (declared,) = mcp.registry.declarations()
         shown = declared.description + str(declared.schema)
         assert not {"\x1b", "\u202e", "\u200b"} & set(shown)
         assert "<U+202E>" in declared.description and "\\x1b[8m" in declared.schema["properties"]["text"]["description"]

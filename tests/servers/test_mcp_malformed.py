@@ -13,7 +13,7 @@ from assent.mcp.salvage import MAX_ITEMS, salvaged
 from assent.parts import Media, Text
 from assent.secrets.mask import Masker
 from assent.tools.tool import ToolFailed
-from support.servers import RAW, noted, offer, open_shop, prepare, program
+from support.servers import RAW, noted, offer, open_manager, prepare, program
 
 OBJECT = {"type": "object"}
 GOOD = {"name": "good", "inputSchema": OBJECT}
@@ -36,10 +36,10 @@ GOOD = {"name": "good", "inputSchema": OBJECT}
 )
 async def test_a_malformed_tool_is_dropped_alone_and_named(tmp_path: Path, bad: Any, name: str):
     prepare(tmp_path, tools_list={"tools": [bad, GOOD]})
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        assert shop.states() == ["connecting", "ready"]
-        assert shop.registry.names() == ["mcp_srv_good"]
-        (refusal,) = shop.manager.status()[0].refused
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        assert mcp.states() == ["connecting", "ready"]
+        assert mcp.registry.names() == ["mcp_srv_good"]
+        (refusal,) = mcp.manager.status()[0].refused
         assert refusal.tool == name and refusal.reason.startswith("its definition is malformed: ")
 
 
@@ -52,11 +52,11 @@ async def test_malformed_prompts_resources_and_templates_are_dropped_alone_and_n
         resources_list={"resources": [{"uri": "a:1", "name": "one"}, {"name": "two"}]},
         resources_templates_list={"resourceTemplates": [{"uriTemplate": "a:{x}", "name": "t"}, {"name": "u"}]},
     )
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        assert [prompt.name for prompt in shop.manager.prompts()] == ["ok"]
-        assert [resource.uri for resource in shop.manager.resources()] == ["a:1"]
-        assert [template.uri for template in shop.manager.templates()] == ["a:{x}"]
-        named = [refusal.tool for refusal in shop.manager.status()[0].refused]
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        assert [prompt.name for prompt in mcp.manager.prompts()] == ["ok"]
+        assert [resource.uri for resource in mcp.manager.resources()] == ["a:1"]
+        assert [template.uri for template in mcp.manager.templates()] == ["a:{x}"]
+        named = [refusal.tool for refusal in mcp.manager.status()[0].refused]
         assert named == ["prompt number 2", "prompt odd", "resource two", "template u"]
 
 
@@ -76,8 +76,8 @@ async def test_malformed_prompts_resources_and_templates_are_dropped_alone_and_n
 async def test_a_content_part_that_cannot_be_read_is_left_out_and_said(tmp_path: Path, content: Any, expected: str):
     parts: Any = [{"type": "text", "text": "before"}, *content] if isinstance(content, list) else content
     prepare(tmp_path, tools_list={"tools": [GOOD]}, tools_call={"content": parts})
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        text = said(await call(shop, "mcp_srv_good"))
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        text = said(await call(mcp, "mcp_srv_good"))
         assert expected in text and len(text) < 200 and "\x1b" not in text
         assert text.startswith("before\n") == isinstance(content, list)
 
@@ -85,8 +85,8 @@ async def test_a_content_part_that_cannot_be_read_is_left_out_and_said(tmp_path:
 @pytest.mark.spec("E5")
 async def test_structured_data_without_any_content_is_the_result_and_an_error_stays_one(tmp_path: Path):
     prepare(tmp_path, tools_list={"tools": [GOOD]}, tools_call={"structuredContent": {"a": 1}, "isError": True})
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        result = await call(shop, "mcp_srv_good")
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        result = await call(mcp, "mcp_srv_good")
         assert said(result) == '{"a":1}'
         assert result.failure is not None and result.failure.type == "mcp_tool_error"
 
@@ -95,11 +95,11 @@ async def test_structured_data_without_any_content_is_the_result_and_an_error_st
 @pytest.mark.parametrize("answer", [{}, {"isError": False}, {"content": [], "structuredContent": "x", "isError": 7}])
 async def test_an_answer_of_which_nothing_can_be_saved_is_an_error_with_words(tmp_path: Path, answer: dict[str, Any]):
     prepare(tmp_path, tools_list={"tools": [GOOD]}, tools_call=answer)
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
         with pytest.raises(ToolFailed, match="The answer of the server srv cannot be read") as caught:
-            await call(shop, "mcp_srv_good")
+            await call(mcp, "mcp_srv_good")
         assert caught.value.failure.type == "mcp_bad_answer"
-        assert shop.states()[-1] == "ready"
+        assert mcp.states()[-1] == "ready"
 
 
 @pytest.mark.spec("E5")
@@ -113,11 +113,11 @@ async def test_prompts_and_resources_keep_their_readable_parts(tmp_path: Path):
         resources_list={"resources": [{"uri": "a:1", "name": "one"}]},
         resources_read={"contents": contents},
     )
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        given = await shop.manager.prompt("srv", "p", {})
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        given = await mcp.manager.prompt("srv", "p", {})
         assert given == (Text("hello"), Text("[a content part of an unknown type ('x') was left out]"))
         note = Text("[an unreadable content part was left out]")
-        assert await shop.manager.read("srv:a:1") == (Text("one"), note, Media("a/b", "QUI="))
+        assert await mcp.manager.read("srv:a:1") == (Text("one"), note, Media("a/b", "QUI="))
 
 
 def test_thousands_of_items_are_cut_and_counted():
@@ -135,17 +135,17 @@ def test_thousands_of_items_are_cut_and_counted():
 @pytest.mark.spec("E5")
 async def test_a_list_that_leads_in_a_circle_ends(tmp_path: Path):
     prepare(tmp_path, tools_list={"tools": [GOOD], "nextCursor": "again"})
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        assert shop.states() == ["connecting", "ready"]
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        assert mcp.states() == ["connecting", "ready"]
         assert (tmp_path / "asked").read_text().splitlines().count("tools/list") == 2
-        assert shop.manager.status()[0].refused[0].reason == "another tool would have the same name"
+        assert mcp.manager.status()[0].refused[0].reason == "another tool would have the same name"
 
 
 @pytest.mark.spec("E5")
 async def test_what_a_server_asks_for_is_answered_properly_and_nothing_is_given(tmp_path: Path):
     offer(tmp_path, "ask")
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        answers = json.loads(said(await call(shop, "mcp_srv_ask")))
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        answers = json.loads(said(await call(mcp, "mcp_srv_ask")))
         assert answers.pop("ping") == {}
         assert answers == {
             "roots/list": -32600,
@@ -159,10 +159,10 @@ async def test_what_a_server_asks_for_is_answered_properly_and_nothing_is_given(
 async def test_a_storm_of_changes_is_looked_at_now_and_then(tmp_path: Path):
     prepare(tmp_path)
     (tmp_path / "answers.json").unlink()
-    async with open_shop(tmp_path, program(RAW, tmp_path, "storm")) as shop:
+    async with open_manager(tmp_path, program(RAW, tmp_path, "storm")) as mcp:
         for _ in range(20):
-            await call(shop, "mcp_srv_again")
-        assert shop.states().count("ready") < 50 and set(shop.states()) == {"connecting", "ready"}
+            await call(mcp, "mcp_srv_again")
+        assert mcp.states().count("ready") < 50 and set(mcp.states()) == {"connecting", "ready"}
 
 
 @pytest.mark.spec("E5")
@@ -174,18 +174,18 @@ async def test_an_older_version_of_the_protocol_is_spoken(tmp_path: Path, versio
         initialize={"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about},
         tools_list={"tools": [GOOD, {"name": "bad"}]},
     )
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        assert shop.registry.names() == ["mcp_srv_good"]
-        assert said(await call(shop, "mcp_srv_good")).startswith("good by")
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        assert mcp.registry.names() == ["mcp_srv_good"]
+        assert said(await call(mcp, "mcp_srv_good")).startswith("good by")
 
 
 @pytest.mark.spec("E5")
 async def test_a_version_that_nobody_knows_yet_is_told(tmp_path: Path):
     about = {"name": "raw", "version": "1"}
     prepare(tmp_path, initialize={"protocolVersion": "2099-01-01", "capabilities": {}, "serverInfo": about})
-    async with open_shop(tmp_path, program(RAW, tmp_path)) as shop:
-        assert shop.told[1].state == "failed"
-        assert shop.told[1].reason == "Unsupported protocol version from the server: 2099-01-01"
+    async with open_manager(tmp_path, program(RAW, tmp_path)) as mcp:
+        assert mcp.told[1].state == "failed"
+        assert mcp.told[1].reason == "Unsupported protocol version from the server: 2099-01-01"
 
 
 # --- results that are too long ---
@@ -197,8 +197,8 @@ async def test_a_result_that_is_too_long_is_kept_in_a_file_without_its_secrets(t
     folder = PrivateFolder(str(tmp_path / "outputs"))
     long = "first line\n" + "x" * 150_000 + f"\ntoken {secret}\n" + "y" * 150_000 + "\nlast line"
     prepare(tmp_path, tools_list={"tools": [GOOD]}, tools_call={"content": [{"type": "text", "text": long}]})
-    async with open_shop(tmp_path, program(RAW, tmp_path), outputs=folder) as shop:
-        result = await call(shop, "mcp_srv_good")
+    async with open_manager(tmp_path, program(RAW, tmp_path), outputs=folder) as mcp:
+        result = await call(mcp, "mcp_srv_good")
     assert isinstance(result.content, tuple) and isinstance(result.content[0], Text)
     note = result.content[0].text
     assert note.startswith(f"Output too large ({len(long):,} characters)")
@@ -216,7 +216,7 @@ def test_without_a_place_only_the_cut_is_made():
 
 async def test_what_is_short_enough_makes_no_file(tmp_path: Path):
     prepare(tmp_path, tools_list={"tools": [GOOD]}, tools_call={"content": [{"type": "text", "text": "x" * 199_000}]})
-    async with open_shop(tmp_path, program(RAW, tmp_path), outputs=PrivateFolder(str(tmp_path / "outputs"))) as shop:
-        assert said(await call(shop, "mcp_srv_good")) == "x" * 199_000
+    async with open_manager(tmp_path, program(RAW, tmp_path), outputs=PrivateFolder(str(tmp_path / "outputs"))) as mcp:
+        assert said(await call(mcp, "mcp_srv_good")) == "x" * 199_000
     assert not (tmp_path / "outputs").exists()
     assert noted(tmp_path)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from assent.app.opening import LocalClient
 from assent.commands import Answer, Submit
 from assent.events import Envelope, PromptSubmitted, SessionOpened, TurnFinished
 from assent.models.model_protocol import AuthFailed
 from assent.models.scripted.scenario import Scenario
 from assent.models.scripted.scripted_model import ScriptedModel
 from assent.session import engine as module
-from assent.session.engine import LocalEngine, Opened
+from assent.session.engine import LocalEngine
 from assent.session.log import SessionBusy, SessionInfo, SessionLog
 from assent.session.memory_log import MemoryLog
 from assent.session.runner import Runner, RunOptions, create_session
@@ -23,7 +24,7 @@ from support.session_harness import call, calls, text
 from support.waiting import WAIT_LIMIT
 
 
-class Yard:
+class EngineHarness:
     """A log, an engine, and scripted sessions in it."""
 
     def __init__(self, *replies: object, log: SessionLog | None = None, linger: float = 1e9, most: int = 64) -> None:
@@ -36,18 +37,13 @@ class Yard:
             self.log, self._open, "serve", linger=linger, max_resting=most, clock=lambda: self.now
         )
 
-    async def _open(self, info: SessionInfo) -> Opened:
+    async def _open(self, info: SessionInfo) -> LocalClient:
         if self.no_key:
             raise AuthFailed("no key")
         model = ScriptedModel(self.scenario)
         registry = Registry(note_tools(self.world))
         runner = await Runner.open(self.log, info.id, model, registry, RunOptions(client="serve"))
-
-        async def close() -> None:
-            await runner.close()
-            await model.close()
-
-        return Opened(runner, close)
+        return LocalClient(runner, "ann", model)
 
     async def session(self, prompt: str = "go") -> str:
         session = await create_session(self.log, "/w", "scripted", "default")
@@ -59,6 +55,9 @@ class Yard:
         async with asyncio.timeout(WAIT_LIMIT):
             while not condition():  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
+
+    async def until_resting(self, session: str) -> None:
+        await self.until(lambda: (runner := self.engine.runner(session)) is not None and runner.idle and runner.resting)
 
     def waiting(self, session: str) -> bool:
         runner = self.engine.runner(session)
@@ -77,75 +76,77 @@ ASKS = (calls(call("run_note", "c1", text="make install")), text("Done."))
 
 
 async def test_a_command_opens_the_session_and_an_answer_goes_on_with_it():
-    yard = Yard(*ASKS)
-    await yard.engine.start()
-    session = await yard.session()
-    await yard.until(lambda: yard.waiting(session))
-    (waiting,) = await yard.log.waiting()
-    await yard.log.put(session, "yes", Answer(call_id="c1", outcome="proceed_once", digest=waiting.approval.digest))
-    await yard.until(lambda: (runner := yard.engine.runner(session)) is not None and runner.idle and runner.resting)
-    assert await yard.of_kind(session, TurnFinished) == 1
-    await yard.engine.drain()
+    harness = EngineHarness(*ASKS)
+    await harness.engine.start()
+    session = await harness.session()
+    await harness.until(lambda: harness.waiting(session))
+    (waiting,) = await harness.log.waiting()
+    await harness.log.put(session, "yes", Answer(call_id="c1", outcome="proceed_once", digest=waiting.approval.digest))
+    await harness.until(
+        lambda: (runner := harness.engine.runner(session)) is not None and runner.idle and runner.resting
+    )
+    assert await harness.of_kind(session, TurnFinished) == 1
+    await harness.engine.drain()
 
 
 async def test_what_only_waits_is_parked_and_costs_no_runner_until_somebody_answers():
-    yard = Yard(*ASKS, linger=5)
-    await yard.engine.start()
-    session = await yard.session()
-    await yard.until(lambda: yard.waiting(session))
+    harness = EngineHarness(*ASKS, linger=5)
+    await harness.engine.start()
+    session = await harness.session()
+    await harness.until(lambda: harness.waiting(session))
     await asyncio.sleep(0.01)
-    assert yard.engine.open_sessions == 1, "it lingers"
-    yard.now = 6
-    await yard.until(lambda: not yard.engine.open_sessions)
-    (waiting,) = await yard.log.waiting()
-    await yard.log.put(session, "yes", Answer(call_id="c1", outcome="proceed_once", digest=waiting.approval.digest))
-    await yard.engine.ensure(session)
-    await yard.until(lambda: (runner := yard.engine.runner(session)) is None or runner.idle)
-    assert await yard.of_kind(session, TurnFinished) == 1
-    await yard.engine.drain()
+    assert harness.engine.open_sessions == 1, "it lingers"
+    harness.now = 6
+    await harness.until(lambda: not harness.engine.open_sessions)
+    (waiting,) = await harness.log.waiting()
+    await harness.log.put(session, "yes", Answer(call_id="c1", outcome="proceed_once", digest=waiting.approval.digest))
+    await harness.engine.ensure(session)
+    await harness.until(lambda: (runner := harness.engine.runner(session)) is None or runner.idle)
+    assert await harness.of_kind(session, TurnFinished) == 1
+    await harness.engine.drain()
 
 
 async def test_of_many_that_rest_only_the_newest_linger_once_it_is_calm():
-    yard = Yard(*ASKS, most=3)
-    await yard.engine.start()
+    harness = EngineHarness(*ASKS, most=3)
+    await harness.engine.start()
     for _ in range(10):
-        await yard.session()
-    await yard.until(lambda: yard.engine.open_sessions == 10)
-    yard.now += 1.0
+        await harness.session()
+    await harness.until(lambda: harness.engine.open_sessions == 10)
+    harness.now += 1.0
     async with asyncio.timeout(WAIT_LIMIT):
-        while len(await yard.log.waiting()) < 10 or yard.engine.open_sessions > 3:  # noqa: ASYNC110
+        while len(await harness.log.waiting()) < 10 or harness.engine.open_sessions > 3:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
-    await yard.engine.drain()
-    assert len(await yard.log.waiting()) == 10
+    await harness.engine.drain()
+    assert len(await harness.log.waiting()) == 10
 
 
 async def test_it_is_calm_when_what_is_open_rests_and_nobody_was_woken_lately():
-    yard = Yard(*ASKS)
-    yard.now = 10.0
-    await yard.engine.start()
-    assert yard.engine.calm
-    session = await yard.session()
-    await yard.until(lambda: yard.waiting(session))
-    assert not yard.engine.calm
-    yard.now += module.CALM
-    assert yard.engine.calm
-    runner = yard.engine.runner(session)
+    harness = EngineHarness(*ASKS)
+    harness.now = 10.0
+    await harness.engine.start()
+    assert harness.engine.calm
+    session = await harness.session()
+    await harness.until(lambda: harness.waiting(session))
+    assert not harness.engine.calm
+    harness.now += module.CALM_SECONDS
+    assert harness.engine.calm
+    runner = harness.engine.runner(session)
     assert runner is not None
     await runner.send(Submit("and then"))
-    assert not yard.engine.calm  # it has yet to look at what was sent
-    await yard.engine.drain()
+    assert not harness.engine.calm  # it has yet to look at what was sent
+    await harness.engine.drain()
 
 
 async def test_after_a_restart_only_the_unfinished_of_ours_are_opened():
-    yard = Yard(*ASKS)
-    await yard.engine.start()
-    waiting = await yard.session()
-    await yard.until(lambda: yard.waiting(waiting))
-    await yard.engine.drain()
-    silent = await create_session(yard.log, "/w", "scripted", "default")
-    foreign = await create_session(yard.log, "/w", "scripted", "default")
-    await yard.log.put(foreign, "first", Submit("go"))
-    again = Yard(*ASKS, log=yard.log)
+    harness = EngineHarness(*ASKS)
+    await harness.engine.start()
+    waiting = await harness.session()
+    await harness.until(lambda: harness.waiting(waiting))
+    await harness.engine.drain()
+    silent = await create_session(harness.log, "/w", "scripted", "default")
+    foreign = await create_session(harness.log, "/w", "scripted", "default")
+    await harness.log.put(foreign, "first", Submit("go"))
+    again = EngineHarness(*ASKS, log=harness.log)
     await again.engine.start()
     await asyncio.sleep(0.02)
     assert again.engine.open_sessions == 0
@@ -156,41 +157,43 @@ async def test_after_a_restart_only_the_unfinished_of_ours_are_opened():
 
 
 async def test_a_session_that_was_cut_off_in_the_middle_of_its_turn_goes_on_after_a_restart():
-    yard = Yard(text("Done."))
-    session = await create_session(yard.log, "/w", "scripted", "default")
-    fence = await yard.log.acquire(session)
+    harness = EngineHarness(text("Done."))
+    session = await create_session(harness.log, "/w", "scripted", "default")
+    fence = await harness.log.acquire(session)
     opened = Envelope(2, 2.0, session, SessionOpened(fence.token, "serve"))
-    await yard.log.append(
+    await harness.log.append(
         fence, [opened, Envelope(3, 3.0, session, PromptSubmitted(f"{session}########0", "go", "ann"))]
     )
-    await yard.log.close()  # as after a crash
-    await yard.engine.start()
-    await yard.until(lambda: (runner := yard.engine.runner(session)) is not None and runner.idle and runner.resting)
-    assert await yard.of_kind(session, TurnFinished) == 1
-    await yard.engine.drain()
+    await harness.log.close()  # as after a crash
+    await harness.engine.start()
+    await harness.until(
+        lambda: (runner := harness.engine.runner(session)) is not None and runner.idle and runner.resting
+    )
+    assert await harness.of_kind(session, TurnFinished) == 1
+    await harness.engine.drain()
 
 
 async def test_why_a_session_cannot_be_opened_is_told_and_it_is_tried_again_when_asked():
-    yard = Yard(*ASKS)
-    await yard.engine.start()
-    yard.no_key = True
-    session = await yard.session()
-    await yard.until(lambda: yard.engine.problems)
-    assert yard.engine.problems == {session: "no key"}
-    yard.no_key = False
-    await yard.engine.ensure(session)
-    assert not yard.engine.problems
-    await yard.engine.drain()
+    harness = EngineHarness(*ASKS)
+    await harness.engine.start()
+    harness.no_key = True
+    session = await harness.session()
+    await harness.until(lambda: harness.engine.problems)
+    assert harness.engine.problems == {session: "no key"}
+    harness.no_key = False
+    await harness.engine.ensure(session)
+    assert not harness.engine.problems
+    await harness.engine.drain()
 
 
 async def test_a_session_that_another_process_has_is_left_to_it():
-    yard = Yard(*ASKS)
-    await yard.engine.start()
-    session = await create_session(yard.log, "/w", "scripted", "default")
-    await yard.log.acquire(session)
+    harness = EngineHarness(*ASKS)
+    await harness.engine.start()
+    session = await create_session(harness.log, "/w", "scripted", "default")
+    await harness.log.acquire(session)
     with pytest.raises(SessionBusy):
-        await yard.engine.ensure(session)
-    assert not yard.engine.open_sessions
-    await yard.engine.drain()
+        await harness.engine.ensure(session)
+    assert not harness.engine.open_sessions
+    await harness.engine.drain()
     with pytest.raises(SessionBusy, match="shutting down"):
-        await yard.engine.ensure(await create_session(yard.log, "/w", "scripted", "default"))
+        await harness.engine.ensure(await create_session(harness.log, "/w", "scripted", "default"))

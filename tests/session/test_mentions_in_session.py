@@ -31,7 +31,7 @@ TOLD = UserMessage(
 )
 
 
-class Shelf:
+class FakeLoader:
     """Answers at once, or when the door is opened."""
 
     def __init__(self, *attached: Attached, closed: bool = False) -> None:
@@ -51,15 +51,15 @@ class Shelf:
         return self._attached
 
 
-def house_with(shelf: Shelf, *replies: dict[str, object]) -> SessionHarness:
+def harness_with(loader: FakeLoader, *replies: dict[str, object]) -> SessionHarness:
     harness = SessionHarness(*replies)
-    harness.options["load_mentions"] = shelf.load
+    harness.options["load_mentions"] = loader.load
     return harness
 
 
 @pytest.mark.spec("G1")
 async def test_the_model_gets_what_a_prompt_names_behind_the_prompt():
-    harness = house_with(Shelf(NOTE, PICTURE, SECRET), text("Seen."), text("Yes."))
+    harness = harness_with(FakeLoader(NOTE, PICTURE, SECRET), text("Seen."), text("Yes."))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("see @a.py @p.png @.env", by="ann"))
         await harness.until_done()
@@ -73,8 +73,8 @@ async def test_the_model_gets_what_a_prompt_names_behind_the_prompt():
 
 @pytest.mark.spec("F11")
 async def test_it_is_the_same_after_a_resume_and_in_a_fork_and_nothing_is_read_again():
-    shelf = Shelf(NOTE, PICTURE, SECRET)
-    harness = house_with(shelf, text("Seen."), text("Yes."))
+    loader = FakeLoader(NOTE, PICTURE, SECRET)
+    harness = harness_with(loader, text("Seen."), text("Yes."))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("see @a.py @p.png @.env"))
         await harness.until_done()
@@ -85,11 +85,11 @@ async def test_it_is_the_same_after_a_resume_and_in_a_fork_and_nothing_is_read_a
         await harness.send(runner, Submit("and?"))
         await harness.until_done(2)
     assert harness.model.requests[0].messages[0] == TOLD
-    assert len(shelf.asked) == 1
+    assert len(loader.asked) == 1
 
 
 async def test_when_only_something_was_left_out_the_model_is_told_that_alone():
-    harness = house_with(Shelf(SECRET), text("I see."))
+    harness = harness_with(FakeLoader(SECRET), text("I see."))
     async with await harness.open() as runner:
         await harness.send(runner, Submit("see @.env"))
         await harness.until_done()
@@ -98,16 +98,16 @@ async def test_when_only_something_was_left_out_the_model_is_told_that_alone():
 
 
 async def test_while_it_is_read_the_session_hears_everything_else():
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, text("Seen."), text("Second."))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, text("Seen."), text("Second."))
     async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await harness.until(lambda: shelf.asked)
+        await harness.until(lambda: loader.asked)
         second = await runner.send(Submit("and then?"))
         await harness.until(lambda: [queued.key for queued in runner.state.queued] == ["first", second])
         assert harness.recorded(PromptSubmitted) == []
         assert not runner.resting
-        shelf.door.set()
+        loader.door.set()
         await harness.until_done(2)
     assert [(event.text, event.attached) for event in harness.recorded(PromptSubmitted)] == [
         ("see @a.py", (NOTE,)),
@@ -116,11 +116,11 @@ async def test_while_it_is_read_the_session_hears_everything_else():
 
 
 async def test_cancelled_while_it_is_read_a_prompt_ends_without_asking_the_model():
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, text("never"), text("never"))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, text("never"), text("never"))
     async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"))
-        await harness.until(lambda: shelf.asked)
+        await harness.until(lambda: loader.asked)
         assert await harness.send(runner, CancelTurn("enough")) == ""
         assert (await harness.until_done()).status == "cancelled"
         assert harness.recorded(PromptSubmitted)[0].attached == ()
@@ -129,11 +129,11 @@ async def test_cancelled_while_it_is_read_a_prompt_ends_without_asking_the_model
 
 
 async def test_taken_back_while_it_is_read_a_prompt_leaves_nothing():
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, text("Second."))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, text("Second."))
     async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await harness.until(lambda: shelf.asked)
+        await harness.until(lambda: loader.asked)
         assert await harness.send(runner, Withdraw("first")) == ""
         await harness.until(lambda: runner.idle)
         await harness.send(runner, Submit("and then?"))
@@ -142,7 +142,7 @@ async def test_taken_back_while_it_is_read_a_prompt_leaves_nothing():
     assert await harness.log.inbox(harness.session) == []
 
 
-class Stubborn(Shelf):
+class Stubborn(FakeLoader):
     """Goes on reading for a while when it shall stop."""
 
     def __init__(self) -> None:
@@ -159,15 +159,15 @@ class Stubborn(Shelf):
 
 
 async def test_cancelled_and_taken_back_at_once_a_prompt_leaves_the_next_one_alone():
-    shelf = Stubborn()
-    harness = house_with(shelf, text("Second."))
+    loader = Stubborn()
+    harness = harness_with(loader, text("Second."))
     async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await harness.until(lambda: shelf.asked)
+        await harness.until(lambda: loader.asked)
         assert await harness.send(runner, CancelTurn()) == ""
-        await harness.until(lambda: shelf.told)
+        await harness.until(lambda: loader.told)
         assert await harness.send(runner, Withdraw("first")) == ""
-        shelf.door.set()
+        loader.door.set()
         await harness.until(lambda: runner.idle)
         await harness.send(runner, Submit("and then?"))
         assert (await harness.until_done()).status == "completed"
@@ -194,15 +194,15 @@ class SlowLog(MemoryLog):
 
 
 async def test_what_is_on_its_way_into_the_log_can_not_be_taken_back():
-    shelf, log = Shelf(NOTE, closed=True), SlowLog()
+    loader, log = FakeLoader(NOTE, closed=True), SlowLog()
     harness = SessionHarness(text("Seen."), log=log)
-    harness.options["load_mentions"] = shelf.load
+    harness.options["load_mentions"] = loader.load
     async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"), key="first")
-        await harness.until(lambda: shelf.asked)
+        await harness.until(lambda: loader.asked)
         before = log.asked
         log.door.clear()
-        shelf.door.set()
+        loader.door.set()
         await harness.until(lambda: log.asked == before + 1)
         await runner.send(Withdraw("first"), key="back")
         await harness.until(lambda: log.asked == before + 2)
@@ -217,19 +217,19 @@ async def test_what_is_on_its_way_into_the_log_can_not_be_taken_back():
 
 async def test_a_prompt_whose_reading_takes_long_is_shown_among_those_that_wait(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("assent.session.turn_runner.SHOW_QUEUED_AFTER", 0)
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, text("Seen."))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, text("Seen."))
     async with await harness.open() as runner:
         await runner.send(Submit("see @a.py"))
         await harness.until(lambda: [queued.text for queued in runner.state.queued] == ["see @a.py"])
-        shelf.door.set()
+        loader.door.set()
         await harness.until_done()
         assert runner.state.queued == ()
 
 
 async def test_a_prompt_and_a_cancel_that_come_together_end_it_as_well():
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, text("never"))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, text("never"))
     async with await harness.open() as runner:
         await asyncio.gather(runner.send(Submit("see @a.py")), runner.send(CancelTurn()))
         assert (await harness.until_done()).status == "cancelled"
@@ -237,17 +237,17 @@ async def test_a_prompt_and_a_cancel_that_come_together_end_it_as_well():
 
 
 async def test_closed_while_it_is_read_a_prompt_stays_in_the_inbox_for_the_next_time():
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, calls(call("read_note", "a", text="x", door="never")), text("Seen."))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, calls(call("read_note", "a", text="x", door="never")), text("Seen."))
     async with await harness.open() as runner:
         await harness.send(runner, RunTool("read_note", {"text": "x", "door": "d"}))
         await harness.until(lambda: harness.world.running)
         await runner.send(Submit("see @a.py"))
         harness.world.door("d").set()
-        await harness.until(lambda: shelf.asked)
+        await harness.until(lambda: loader.asked)
     assert await harness.stored(PromptSubmitted) == []
     assert [item.command for item in await harness.log.inbox(harness.session)] == [Submit("see @a.py")]
-    shelf.door.set()
+    loader.door.set()
     harness.world.door("never").set()
     async with await harness.open() as runner:
         await runner.caught_up()
@@ -257,13 +257,13 @@ async def test_closed_while_it_is_read_a_prompt_stays_in_the_inbox_for_the_next_
 
 
 async def test_after_a_crash_while_it_is_read_the_prompt_is_taken_once():
-    shelf = Shelf(NOTE, closed=True)
-    harness = house_with(shelf, text("Seen."))
+    loader = FakeLoader(NOTE, closed=True)
+    harness = harness_with(loader, text("Seen."))
     runner = await harness.open()
     await runner.send(Submit("see @a.py"))
-    await harness.until(lambda: shelf.asked)
+    await harness.until(lambda: loader.asked)
     await crash(harness, runner)
-    harness.options["load_mentions"] = Shelf(NOTE).load
+    harness.options["load_mentions"] = FakeLoader(NOTE).load
     async with await harness.open():
         await harness.until_done()
     assert [event.attached for event in await harness.stored(PromptSubmitted)] == [(NOTE,)]
@@ -284,7 +284,7 @@ async def test_whatever_goes_wrong_with_what_it_names_the_prompt_is_not_lost():
 
 async def test_what_comes_along_counts_for_the_size_of_the_conversation():
     long = Attached("a.py", "1 line", (Text("x" * 40_000),))
-    harness = house_with(Shelf(long), text("Seen."))
+    harness = harness_with(FakeLoader(long), text("Seen."))
     async with await harness.open() as runner:
         before = runner.state.tokens
         await harness.send(runner, Submit("see @a.py"))

@@ -106,11 +106,11 @@ async def test_whoever_hears_that_an_always_was_taken_finds_nothing_asked_that_i
     harness = SessionHarness(asking, text("Done."))
     still_waiting: list[list[str]] = []
 
-    def heard(envelope: Envelope) -> None:
+    def on_event(envelope: Envelope) -> None:
         if isinstance(envelope.event, CommandTaken) and runner.waiting():
             still_waiting.append([waiting.request.call_id for waiting in runner.waiting()])
 
-    harness.options["listener"] = heard
+    harness.options["listeners"] = [on_event]
     async with await harness.open() as runner:
         await harness.send(runner, Submit("go"))
         await harness.until_waiting(runner, 4)

@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "w"
 
 
-def house_in(root: Path, *chunks: dict[str, object]) -> SessionHarness:
+def harness_in(root: Path, *chunks: dict[str, object]) -> SessionHarness:
     """A session in which the model makes these calls, one after the other."""
     harness = SessionHarness(*(calls(chunk) for chunk in chunks), text("Done."))
     harness.folder = str(root)
@@ -61,7 +61,7 @@ async def undo(harness: SessionHarness, runner: Runner, call_id: str) -> Success
 async def test_a_changed_file_is_byte_for_byte_what_it_was(root: Path, before: bytes):
     (root / "a.txt").write_bytes(before)
     (root / "a.txt").chmod(0o640)
-    harness = house_in(root, write("a.txt", "new\n", "w"))
+    harness = harness_in(root, write("a.txt", "new\n", "w"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         assert (root / "a.txt").read_bytes() != before
@@ -72,7 +72,7 @@ async def test_a_changed_file_is_byte_for_byte_what_it_was(root: Path, before: b
 
 async def test_a_file_that_was_made_is_deleted_and_one_that_was_replaced_in_is_restored(root: Path):
     (root / "b.txt").write_text("old text\n")
-    harness = house_in(
+    harness = harness_in(
         root,
         write("sub/a.txt", "new\n", "made"),
         call("replace", "changed", file_path="b.txt", old_string="old", new_string="new"),
@@ -89,7 +89,7 @@ async def test_a_file_that_was_made_is_deleted_and_one_that_was_replaced_in_is_r
 
 async def test_a_file_that_changed_since_is_left_alone_and_it_is_said_why(root: Path):
     (root / "a.txt").write_text("0")
-    harness = house_in(root, write("a.txt", "1", "first"), write("a.txt", "2", "second"))
+    harness = harness_in(root, write("a.txt", "1", "first"), write("a.txt", "2", "second"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         refused = await undo(harness, runner, "first")
@@ -109,7 +109,7 @@ async def test_a_file_that_changed_since_is_left_alone_and_it_is_said_why(root: 
 
 
 async def test_an_undo_can_be_taken_back_and_a_second_one_has_nothing_to_do(root: Path):
-    harness = house_in(root, write("a.txt", "new", "w"))
+    harness = harness_in(root, write("a.txt", "new", "w"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         first = await undo(harness, runner, "w")
@@ -122,7 +122,7 @@ async def test_an_undo_can_be_taken_back_and_a_second_one_has_nothing_to_do(root
 
 
 async def test_a_rule_can_forbid_it_and_the_model_cannot_ask_for_it(root: Path):
-    harness = house_in(root, write("a.txt", "new", "w"), call("undo", "m", call_id="w"))
+    harness = harness_in(root, write("a.txt", "new", "w"), call("undo", "m", call_id="w"))
     async with await harness.open(mode="yolo", rules=(Rule(ruling="deny", tool="undo"),)) as runner:
         await go(harness, runner)
         refused = runner.state.calls["m"]
@@ -138,7 +138,7 @@ async def test_a_rule_can_forbid_it_and_the_model_cannot_ask_for_it(root: Path):
 async def test_a_large_content_is_kept_beside_the_log_for_its_owner_only(root: Path):
     before = b"0123456789\n" * 20_000
     (root / "a.txt").write_bytes(before)
-    harness = house_in(root, write("a.txt", "small", "w"))
+    harness = harness_in(root, write("a.txt", "small", "w"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         change = (await harness.stored(CallStarted))[0].change
@@ -153,7 +153,7 @@ async def test_a_large_content_is_kept_beside_the_log_for_its_owner_only(root: P
 
 
 async def test_what_was_remembered_can_be_taken_back(root: Path):
-    harness = house_in(root, call("save_memory", "m", fact="x"))
+    harness = harness_in(root, call("save_memory", "m", fact="x"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         assert (root.parent / "own" / "ASSENT.md").exists()
@@ -165,7 +165,7 @@ async def test_after_a_crash_in_the_middle_of_a_write_it_can_still_be_taken_back
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (root / "a.txt").write_text("before")
-    harness = house_in(root, write("a.txt", "after", "w"))
+    harness = harness_in(root, write("a.txt", "after", "w"))
     reached = asyncio.Event()
     execute = EditInvocation.execute
 
@@ -190,7 +190,7 @@ async def test_after_a_crash_in_the_middle_of_a_write_it_can_still_be_taken_back
 
 
 async def test_a_fork_can_take_back_too_and_a_session_opened_for_one_command_does_nothing_else(root: Path):
-    harness = house_in(root, write("a.txt", "new", "w"), call("run_note", "q", text="x"))
+    harness = harness_in(root, write("a.txt", "new", "w"), call("run_note", "q", text="x"))
     async with await harness.open(mode="auto_edit") as runner:
         await harness.send(runner, Submit("go"))
         await harness.until_waiting(runner)

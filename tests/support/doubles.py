@@ -116,7 +116,15 @@ class RunNote(ReadNote):
 
     def invocation(self, params: NoteParams) -> Invocation:
         return _Note(
-            params, self.world, ExecDetails(params.text, (params.text.split()[0],), "/w", "low", "it is a test")
+            params,
+            self.world,
+            ExecDetails(
+                command=params.text,
+                roots=(params.text.split()[0],),
+                directory="/w",
+                risk="low",
+                risk_reason="it is a test",
+            ),
         )
 
 

@@ -91,9 +91,3 @@ def _delta(delta: dict[str, Any], finish: str | None = None) -> bytes:
 
 def _event(choices: list[dict[str, Any]]) -> dict[str, Any]:
     return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": choices}
-
-
-if __name__ == "__main__":
-    from support.fake_server import run_as_program
-
-    run_as_program(FakeChat)

@@ -46,7 +46,7 @@ ROWS = {
             "responses": chat(401, "Incorrect API key provided", "invalid_api_key"),
         },
         kind="auth",
-        told="the provider refuses the key",
+        told="the provider rejected the key",
         next="_API_KEY",
     ),
     "no credit": Row(

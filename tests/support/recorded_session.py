@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
 from assent.app.model_catalog import ModelView
-from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome
+from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
 from assent.commands import Command
 from assent.events import (
     ApprovalRequested,
@@ -117,7 +117,13 @@ class RecordedSession:
         )
 
     def asks(
-        self, call_id: str, tool: str, details: Details, why: str = "Commands need your assent.", **args: object
+        self,
+        call_id: str,
+        tool: str,
+        details: Details,
+        why: str = "Commands need your assent.",
+        unapproved: tuple[UnapprovedFile, ...] = (),
+        **args: object,
     ) -> "RecordedSession":
         self.call(call_id, tool, **args)
         approval = Approval(
@@ -127,6 +133,7 @@ class RecordedSession:
             options=_options(details),
             why=why,
             scopes=_scopes(details),
+            unapproved=unapproved,
         )
         return self.happens(ApprovalRequested(call_id, approval))
 
@@ -158,7 +165,7 @@ def _scopes(details: Details) -> tuple[Grant, ...]:
     )
 
 
-class FilmClient:
+class RecordedClient:
     me = "ann@pid1"
 
     def __init__(self, recording: RecordedSession) -> None:
@@ -188,14 +195,14 @@ class FilmClient:
         self._closed.set()
 
 
-class FilmHost:
+class RecordedHost:
     folder = FOLDER
     problems: Sequence[str] = ()
 
     def __init__(self, recording: RecordedSession) -> None:
-        self.client = FilmClient(recording)
+        self.client = RecordedClient(recording)
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> FilmClient:
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> RecordedClient:
         return self.client
 
     async def sessions(self) -> Sequence[SessionInfo]:
@@ -216,7 +223,7 @@ class FilmHost:
     async def branch(self) -> str:
         return "main"
 
-    async def models(self, patience: float) -> Sequence[ModelView]:
+    async def models(self, max_wait: float) -> Sequence[ModelView]:
         return [
             ModelView(name="gemini-2.5-pro", window=1_048_576, input_price=1.25, output_price=10),
             ModelView(name="claude-opus-5-5", window=1_000_000, input_price=4, output_price=20),

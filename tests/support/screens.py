@@ -16,7 +16,7 @@ from textual.widgets import Input, TextArea
 
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.terminal_app import AssentApp
-from support.recorded_session import NOW, FilmHost, RecordedSession
+from support.recorded_session import NOW, RecordedHost, RecordedSession
 
 FOLDER = Path(__file__).parents[1] / "front" / "tui" / "screens"
 SIZES = ((80, 24), (120, 40), (60, 20))
@@ -39,7 +39,7 @@ async def showing(
 ) -> AsyncGenerator["Pilot[None]"]:
     """The app with this recording on its screen, fully drawn."""
     guard = KeyGuard(quiet=0, settle=0)
-    app = AssentApp(FilmHost(recording), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
+    app = AssentApp(RecordedHost(recording), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
     async with app.run_test(size=size) as pilot:
         while app.client is None:
             await pilot.pause()

@@ -54,7 +54,7 @@ def noted(folder: Path) -> list[str]:
     return events.read_text().splitlines() if events.exists() else []
 
 
-class Shop:
+class ManagerHarness:
     """A manager with its registry, and every status that it reported."""
 
     def __init__(
@@ -90,17 +90,17 @@ class Shop:
 
 
 @asynccontextmanager
-async def open_shop(
+async def open_manager(
     folder: Path,
     *servers: McpServer,
     env: Mapping[str, str] | None = None,
     outputs: PrivateFolder | None = None,
-) -> AsyncGenerator[Shop]:
-    shop = Shop(folder, *servers, env=env, outputs=outputs)
-    shop.manager.start()
+) -> AsyncGenerator[ManagerHarness]:
+    mcp = ManagerHarness(folder, *servers, env=env, outputs=outputs)
+    mcp.manager.start()
     try:
         async with asyncio.timeout(WAIT_LIMIT):
-            await shop.manager.settled()
-        yield shop
+            await mcp.manager.settled()
+        yield mcp
     finally:
-        await shop.manager.close()
+        await mcp.manager.close()

@@ -84,7 +84,7 @@ class FakeHost:
     async def branch(self) -> str:
         return "main"
 
-    async def models(self, patience: float) -> Sequence[ModelView]:
+    async def models(self, max_wait: float) -> Sequence[ModelView]:
         return [ModelView(name=name) for name in self.model_names]
 
     async def check_model(self, model: str) -> ModelCheck:
@@ -134,7 +134,7 @@ class FakeHost:
         pass
 
 
-class DeskApp(App[None]):
+class SlashApp(App[None]):
     """The harness: what a command says and does is kept in lists."""
 
     def __init__(self, client: LocalClient, host: FakeHost, preferences: Path) -> None:
@@ -195,7 +195,7 @@ class DeskApp(App[None]):
 class Slash:
     """Short names for what the tests do."""
 
-    def __init__(self, app: DeskApp, pilot: "Pilot[None]", harness: SessionHarness, runner: Runner) -> None:
+    def __init__(self, app: SlashApp, pilot: "Pilot[None]", harness: SessionHarness, runner: Runner) -> None:
         self.app = app
         self.pilot = pilot
         self.harness = harness
@@ -249,7 +249,7 @@ class Slash:
 
 
 @asynccontextmanager
-async def slash_house(
+async def open_slash(
     harness: SessionHarness, preferences: Path, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncGenerator[Slash]:
     runner = await harness.open(**options)
@@ -269,7 +269,7 @@ async def follow(
     """Show the session and report its events until the session is closed."""
     host = FakeHost(harness)
     host.customs = list(commands)
-    app = DeskApp(client, host, preferences)
+    app = SlashApp(client, host, preferences)
     for envelope in await client.history():
         app.feed.tell(envelope)
 

@@ -8,6 +8,7 @@ from typing import Any
 from assent.approval import Approval, EditDetails, Mode, Outcome
 from assent.commands import Answer
 from assent.events import ApprovalRequested, CallRequest, CallStarted, GateKind
+from assent.files.approved_files import ApprovedFiles
 from assent.files.workspace import Workspace
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
@@ -49,10 +50,13 @@ class ToolsHarness:
         tools: tuple[AnyTool, ...] = (),
         attended: bool = True,
         memory: Path | None = None,
+        approved: Path | None = None,
     ) -> None:
+        """`approved`: where to keep what people have approved for execution."""
         self.folder = folder
         self.journal = ListJournal()
-        self.policy = Policy(rules, mode, roots=(str(folder),))
+        files = None if approved is None else ApprovedFiles(approved, str(folder))
+        self.policy = Policy(rules, mode, roots=(str(folder),), files=files)
         builtin = builtin_tools(Workspace([str(folder)], str(folder)), terminal=None, memory=memory)
         self.registry = Registry([*builtin, *tools])
         self.gate: GateKind = gate

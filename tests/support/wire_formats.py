@@ -1,5 +1,9 @@
-"""All wire formats, each with its fake, for the tests that every one of them must pass. A new one is one entry here."""
+"""All wire formats, each with its fake, for the tests that every one of them must pass. A new one is one entry here.
 
+As a program, `python -m support.wire_formats FORMAT`, it runs one of the fakes: see `fake_server`.
+"""
+
+import sys
 from typing import Any
 
 from msgspec import Struct
@@ -10,7 +14,7 @@ from support.fake_anthropic import FakeAnthropic
 from support.fake_chat import FakeChat
 from support.fake_gemini import FakeGemini
 from support.fake_responses import FakeResponses
-from support.fake_server import FakeServer
+from support.fake_server import FakeServer, run_as_program
 
 
 class Spoken(Struct, frozen=True):
@@ -39,3 +43,6 @@ FORMATS = {
     "messages": Spoken(FakeAnthropic, "claude-opus-5-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "responses": Spoken(FakeResponses, "gpt-6.1-sol", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
 }
+
+if __name__ == "__main__":
+    run_as_program(FORMATS[sys.argv.pop(1)].fake)

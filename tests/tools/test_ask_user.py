@@ -23,7 +23,7 @@ COLOUR: dict[str, Any] = {
 NAME: dict[str, Any] = {"question": "Which name?", "type": "text"}
 
 
-def house_that_asks(*questions: dict[str, Any]) -> SessionHarness:
+def harness_that_asks(*questions: dict[str, Any]) -> SessionHarness:
     harness = SessionHarness(calls(call("ask_user", "a", questions=list(questions))), text("Done."))
     harness.tools = [AskUserTool()]
     return harness
@@ -31,7 +31,7 @@ def house_that_asks(*questions: dict[str, Any]) -> SessionHarness:
 
 @pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo", "plan"])
 async def test_the_answers_of_a_person_reach_the_model_in_every_mode(mode: Mode):
-    harness = house_that_asks(COLOUR, NAME)
+    harness = harness_that_asks(COLOUR, NAME)
     async with await harness.open(mode=mode, rules=(Rule(ruling="allow"),)) as runner:
         await harness.send(runner, Submit("go"))
         (waiting,) = await harness.until_waiting(runner)
@@ -54,7 +54,7 @@ async def test_the_answers_of_a_person_reach_the_model_in_every_mode(mode: Mode)
 
 @pytest.mark.parametrize("answers", [None, (), ("one",), ("one", "two", "three")])
 async def test_a_yes_without_an_answer_to_each_question_is_not_taken(answers: tuple[str, ...] | None):
-    harness = house_that_asks(COLOUR, NAME)
+    harness = harness_that_asks(COLOUR, NAME)
     async with await harness.open() as runner:
         await harness.send(runner, Submit("go"))
         (waiting,) = await harness.until_waiting(runner)
@@ -69,7 +69,7 @@ async def test_a_yes_without_an_answer_to_each_question_is_not_taken(answers: tu
 
 
 async def test_with_nobody_to_ask_the_model_is_told_so():
-    harness = house_that_asks(COLOUR)
+    harness = harness_that_asks(COLOUR)
     async with await harness.open(attended=False, mode="yolo") as runner:
         await harness.send(runner, Submit("go"))
         await harness.until_done()
@@ -79,7 +79,7 @@ async def test_with_nobody_to_ask_the_model_is_told_so():
 
 
 async def test_a_deny_rule_keeps_the_model_from_asking():
-    harness = house_that_asks(COLOUR)
+    harness = harness_that_asks(COLOUR)
     async with await harness.open(rules=(Rule(ruling="deny", tool="ask_user"),)) as runner:
         await harness.send(runner, Submit("go"))
         await harness.until_done()
@@ -87,7 +87,7 @@ async def test_a_deny_rule_keeps_the_model_from_asking():
 
 
 async def test_the_question_survives_a_crash():
-    harness = house_that_asks(NAME)
+    harness = harness_that_asks(NAME)
     runner = await harness.open()
     await harness.send(runner, Submit("go"))
     await harness.until_waiting(runner)

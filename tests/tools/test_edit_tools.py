@@ -10,7 +10,7 @@ from assent.parts import DiffDisplay
 from assent.tools.response import to_result
 from assent.tools.tool import Invocation, ToolFailed
 from tools.test_tool_contract import failure
-from tools.toolkit import PERMIT, Bench, Heard
+from tools.toolkit import PERMIT, Bench, LiveRecorder
 
 
 async def shown(invocation: Invocation) -> EditDetails:
@@ -31,7 +31,7 @@ async def test_a_new_file_is_shown_whole_and_then_written_with_its_folders(bench
         new="a\nb\n",
     )
     assert not (bench.root / "new").exists(), "showing must not change anything"
-    result = await invocation.execute(PERMIT, Heard())
+    result = await invocation.execute(PERMIT, LiveRecorder())
     assert (bench.root / "new/deep/f.py").read_text() == "a\nb\n"
     assert result.content == "Created new/deep/f.py (2 lines)."
     assert result.display == DiffDisplay("new/deep/f.py", details.diff, 2, 0)
@@ -64,7 +64,7 @@ async def test_a_file_that_is_not_what_was_shown_is_left_alone(bench: Bench, too
     else:
         file.write_text("somebody else's work\n")
     with pytest.raises(ToolFailed) as caught:
-        await invocation.execute(PERMIT, Heard())
+        await invocation.execute(PERMIT, LiveRecorder())
     assert caught.value.failure.type == "changed_since_shown"
     assert not file.exists() if what == "deleted" else file.read_text() == "somebody else's work\n"
 
@@ -76,7 +76,7 @@ async def test_showing_again_sees_the_file_as_it_is_now(bench: Bench) -> None:
     (bench.root / "f").write_text("two\n")
     second = await shown(invocation)
     assert (first.old, second.old) == ("one\n", "two\n")
-    await invocation.execute(PERMIT, Heard())
+    await invocation.execute(PERMIT, LiveRecorder())
     assert (bench.root / "f").read_text() == "new\n"
 
 

@@ -12,7 +12,7 @@ from assent.parts import Media, PlainDisplay
 from assent.tools.support import searching
 from assent.tools.tool import ToolFailed
 from tools.test_tool_contract import failure
-from tools.toolkit import PERMIT, Bench, Heard
+from tools.toolkit import PERMIT, Bench, LiveRecorder
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -130,10 +130,10 @@ async def test_a_usual_place_for_secrets_is_worth_a_question(bench: Bench) -> No
     (bench.root / ".env").write_text("KEY=1\n")
     invocation = bench.build("read_file", file_path=".env")
     with pytest.raises(ToolFailed, match="usually holds secrets"):
-        await invocation.execute(PERMIT, Heard())
+        await invocation.execute(PERMIT, LiveRecorder())
     details = await invocation.should_confirm()
     assert isinstance(details, InfoDetails) and ".env" in details.prompt
-    assert (await invocation.execute(PERMIT, Heard())).content == "KEY=1"
+    assert (await invocation.execute(PERMIT, LiveRecorder())).content == "KEY=1"
 
 
 # --- list_directory ---

@@ -15,7 +15,7 @@ from assent.scheduler.call import Failed
 from assent.tools.builtin import builtin_tools
 from assent.tools.tool import AnyTool, InvalidParams
 from support.session_harness import SessionHarness, call, calls, text
-from tools.toolkit import PERMIT, Heard
+from tools.toolkit import PERMIT, LiveRecorder
 
 pytestmark = pytest.mark.spec("E3")
 
@@ -36,7 +36,7 @@ async def save(tool: AnyTool, fact: str) -> EditDetails:
     invocation = tool.build({"fact": fact})
     shown = await invocation.should_confirm()
     assert isinstance(shown, EditDetails)
-    await invocation.execute(PERMIT, Heard())
+    await invocation.execute(PERMIT, LiveRecorder())
     return shown
 
 

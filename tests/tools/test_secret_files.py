@@ -13,7 +13,7 @@ from assent.policy.policy import Policy
 from assent.policy.rules import Rule, parse_allowed
 from assent.scheduler.transitions import make_action
 from assent.tools.tool import ToolFailed
-from tools.toolkit import PERMIT, Bench, Heard
+from tools.toolkit import PERMIT, Bench, LiveRecorder
 
 TEXT = "USER=ann\nDB_PASSWORD=hunter2-and-more\n"
 SECRETS = [".env", "id_rsa", "server.key.old", "link.txt", "twin.txt", "sub/up.txt"]
@@ -114,7 +114,7 @@ async def test_after_the_yes_the_model_is_told_why_the_edit_does_not_fit(bench: 
     assert action.details.secret == ".env usually holds secrets"
     assert invocation.modifiable() is None
     with pytest.raises(ToolFailed, match="hunter2"):
-        await invocation.execute(PERMIT, Heard())
+        await invocation.execute(PERMIT, LiveRecorder())
 
 
 async def test_a_new_file_with_the_name_of_a_secret_tells_of_nothing(bench: Bench) -> None:
@@ -177,3 +177,15 @@ async def test_a_search_shows_nothing_of_a_secret_with_a_line_break_in_its_name(
     found = str(await bench.run("grep_search", pattern="hunter"))
     assert "plain.txt" in found
     assert ".env" not in found.partition("Not searched")[0]
+
+
+@pytest.mark.spec("I3")
+async def test_a_search_shows_nothing_of_what_a_link_calls_a_secret(bench: Bench) -> None:
+    for folder in ("conf", "apps/web"):
+        (bench.root / folder).mkdir(parents=True)
+    (bench.root / "conf" / "dev").write_text(TEXT)
+    (bench.root / "apps" / "web" / ".env").symlink_to("../../conf/dev")
+    assert (await judged(bench, "read_file", file_path="conf/dev")).ruling == "ask"
+    found = str(await bench.run("grep_search", pattern="hunter"))
+    assert "plain.txt" in found
+    assert "conf/dev" not in found

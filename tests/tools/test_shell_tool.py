@@ -1,4 +1,4 @@
-"""run_shell_command: what would run is said, what runs is heard, how it ended cannot be missed."""
+"""run_shell_command: the question shows what would run, output streams live, and the result says how it ended."""
 
 import asyncio
 import hashlib
@@ -26,15 +26,15 @@ from assent.tools.support.whole_output import WholeOutput
 from assent.tools.tool import Permit, ToolFailed, ToolResult
 from support.waiting import until
 from tools.test_tool_contract import failure
-from tools.toolkit import PERMIT, Bench, Heard
+from tools.toolkit import PERMIT, Bench, LiveRecorder
 
 
 def shell(bench: Bench, **options: Any) -> ShellTool:
     return ShellTool(Files(Workspace([str(bench.root)], str(bench.root))), **options)
 
 
-async def run(tool: ShellTool, command: str, heard: Heard | None = None, **args: str) -> ToolResult:
-    return await tool.build({"command": command, **args}).execute(PERMIT, heard or Heard())
+async def run(tool: ShellTool, command: str, heard: LiveRecorder | None = None, **args: str) -> ToolResult:
+    return await tool.build({"command": command, **args}).execute(PERMIT, heard or LiveRecorder())
 
 
 @pytest.mark.spec("C1")
@@ -70,7 +70,7 @@ async def test_a_search_that_passed_over_secrets_says_how_many(bench: Bench) -> 
         plan = judge(command, rules(["grep", "cat"]), cwd=str(bench.root), roots=[str(bench.root)]).plan
         assert plan is not None
         permit = Permit(call_id="c", digest="d", plan=plan)
-        result = await shell(bench).build({"command": command}).execute(permit, Heard())
+        result = await shell(bench).build({"command": command}).execute(permit, LiveRecorder())
         assert "needle=2" in str(result.content)
         assert "needle=1" not in str(result.content)
         assert ("Not searched: 1 file(s) that usually hold secrets" in str(result.content)) == told
@@ -91,7 +91,7 @@ async def test_model_and_person_are_told_which_secret_git_left_out(bench: Bench)
     result = (
         await shell(bench)
         .build({"command": "git grep needle"})
-        .execute(Permit(call_id="c", digest="d", plan=plan), Heard())
+        .execute(Permit(call_id="c", digest="d", plan=plan), LiveRecorder())
     )
     assert isinstance(result.display, TerminalDisplay)
     for told in (str(result.content), result.display.text):
@@ -151,7 +151,7 @@ async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_r
     result = (
         await tools["run_shell_command"]
         .build({"command": command})
-        .execute(Permit(call_id="../C 1", digest=""), Heard())
+        .execute(Permit(call_id="../C 1", digest=""), LiveRecorder())
     )
     content = str(result.content)
     assert content.startswith("Output too large (") and "characters omitted] ..." in content
@@ -161,7 +161,7 @@ async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_r
     assert [stat.S_IMODE(os.stat(each).st_mode) for each in (path, outputs.path)] == [0o600, 0o700]
     read = tools["read_file"].build({"file_path": path, "start_line": 4500, "end_line": 4501})
     assert await read.should_confirm() is None
-    assert str((await read.execute(PERMIT, Heard())).content).endswith("line 4500\nline 4501")
+    assert str((await read.execute(PERMIT, LiveRecorder())).content).endswith("line 4500\nline 4501")
     for tool, args in (
         ("read_file", {"file_path": f"{outputs.path}/../../secret"}),
         ("write_file", {"file_path": path, "content": "x"}),
@@ -170,7 +170,7 @@ async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_r
         with pytest.raises(ToolFailed, match="outside the workspace"):
             invocation = tools[tool].build(args)
             await invocation.should_confirm()
-            await invocation.execute(PERMIT, Heard())
+            await invocation.execute(PERMIT, LiveRecorder())
 
 
 async def test_a_file_of_whole_output_ends_where_read_file_could_not_follow(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ async def test_a_full_disk_costs_the_file_and_not_the_command(tmp_path: Path) ->
 @pytest.mark.spec("D4")
 async def test_after_a_cancel_the_result_names_the_file_with_the_output_so_far(bench: Bench, tmp_path: Path) -> None:
     os.mkfifo(bench.root / "ready")
-    heard = Heard()
+    heard = LiveRecorder()
     tool = shell(bench, outputs=PrivateFolder(str(tmp_path / "outputs")))
     task = asyncio.create_task(run(tool, "yes 0123456 | head -c 80000; echo x > ready; sleep 300", heard))
     await asyncio.to_thread((bench.root / "ready").read_text)
@@ -213,7 +213,7 @@ async def test_output_between_what_is_kept_and_what_is_shown_is_counted_once(ben
 
 @pytest.mark.spec("D3")
 async def test_binary_output_is_only_counted_while_it_comes_and_at_the_end(bench: Bench) -> None:
-    heard = Heard()
+    heard = LiveRecorder()
     result = await run(shell(bench), "head -c 5000 /dev/zero", heard)
     assert heard.pieces == [] and heard.counts == sorted(heard.counts) and heard.counts[-1] == 5_000
     assert "(binary, 5,000 bytes;" in str(result.content)
@@ -224,7 +224,7 @@ async def test_binary_output_is_only_counted_while_it_comes_and_at_the_end(bench
 async def test_a_silent_command_is_ended_and_its_output_kept(bench: Bench) -> None:
     os.mkfifo(bench.root / "printed")
 
-    class Patient(Heard):
+    class Patient(LiveRecorder):
         def process(self, pid: int) -> None:
             (bench.root / "printed").read_text()  # nothing times out before it has begun
 
@@ -250,7 +250,7 @@ async def test_a_command_that_uses_too_much_memory_is_stopped_and_the_result_say
 @pytest.mark.spec("D1")
 async def test_output_and_process_are_reported_while_it_runs_and_kept_after_a_cancel(bench: Bench) -> None:
     os.mkfifo(bench.root / "ready")
-    heard = Heard()
+    heard = LiveRecorder()
     task = asyncio.create_task(run(shell(bench), "echo one; echo two; echo x > ready; sleep 300", heard))
     await asyncio.to_thread((bench.root / "ready").read_text)
     await until(lambda: heard.pids)  # the command may be quicker than whoever tells that it has started

@@ -10,7 +10,7 @@ from assent.parts import Failure
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from assent.tools.tool import InvalidParams, Resources, ToolFailed
-from tools.toolkit import PERMIT, Bench, Heard
+from tools.toolkit import PERMIT, Bench, LiveRecorder
 
 GOOD: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a.txt"},
@@ -152,7 +152,7 @@ async def test_tools_that_only_read_need_no_confirmation(bench: Bench) -> None:
 async def test_absolute_paths_inside_the_workspace_are_fine(bench: Bench) -> None:
     (bench.root / "a.txt").write_text("hello\n")
     invocation = bench.build("read_file", file_path=f"{bench.root}/a.txt")
-    assert (await invocation.execute(PERMIT, Heard())).content == "hello"
+    assert (await invocation.execute(PERMIT, LiveRecorder())).content == "hello"
 
 
 async def test_a_second_opened_folder_belongs_to_the_workspace(tmp_path: Path) -> None:
@@ -161,5 +161,5 @@ async def test_a_second_opened_folder_belongs_to_the_workspace(tmp_path: Path) -
         (tmp_path / name / "f").write_text(name)
     workspace = Workspace([str(tmp_path / "one"), str(tmp_path / "two")], str(tmp_path / "one"))
     read = builtin_tools(workspace)[0]
-    result = await read.build({"file_path": str(tmp_path / "two" / "f")}).execute(PERMIT, Heard())
+    result = await read.build({"file_path": str(tmp_path / "two" / "f")}).execute(PERMIT, LiveRecorder())
     assert result.content == "two"

@@ -26,7 +26,7 @@ from assent.tools.web_fetch import WebFetchTool
 from support.doubles import ListJournal
 from support.fake_web import FakeWeb, page, sends_to
 from support.scheduler_harness import SchedulerHarness
-from tools.toolkit import PERMIT, Heard
+from tools.toolkit import PERMIT, LiveRecorder
 
 DOCS = "https://docs.example.org/a"
 
@@ -34,7 +34,7 @@ DOCS = "https://docs.example.org/a"
 async def run(fake: FakeWeb, prompt: str) -> ToolResult:
     invocation = WebFetchTool(fake.web).build({"prompt": prompt})
     await invocation.should_confirm()
-    return await invocation.execute(PERMIT, Heard())
+    return await invocation.execute(PERMIT, LiveRecorder())
 
 
 async def details(prompt: str) -> InfoDetails:

@@ -9,7 +9,7 @@ from assent.policy.policy import Policy
 from assent.scheduler.transitions import make_action
 from assent.tools.tool import InvalidParams, ToolFailed
 from assent.tools.web_search import WebSearchTool
-from tools.toolkit import PERMIT, Heard
+from tools.toolkit import PERMIT, LiveRecorder
 
 
 def tool(answer: SearchAnswer) -> WebSearchTool:
@@ -26,7 +26,7 @@ FOUND = tool(SearchAnswer("8848 m.[1]", (Source("a.example", "https://a.example/
 async def test_a_search_is_asked_about_and_gives_an_answer_with_sources() -> None:
     invocation = FOUND.build({"query": " how high\n is it? "})
     assert await invocation.should_confirm() == InfoDetails("Search the web for: how high is it?")
-    result = await invocation.execute(PERMIT, Heard())
+    result = await invocation.execute(PERMIT, LiveRecorder())
     assert result.content == (
         'Web search results for "how high is it?":\n\n8848 m.[1]\n\nSources:\n[1] a.example (https://a.example/x)'
     )
@@ -48,4 +48,4 @@ async def test_an_empty_query_is_refused_and_an_empty_answer_is_a_failure() -> N
     with pytest.raises(InvalidParams, match="must not be empty"):
         FOUND.build({"query": " \n"})
     with pytest.raises(ToolFailed, match='No results for "x"'):
-        await tool(SearchAnswer(" ")).build({"query": "x"}).execute(PERMIT, Heard())
+        await tool(SearchAnswer(" ")).build({"query": "x"}).execute(PERMIT, LiveRecorder())

@@ -11,7 +11,7 @@ from assent.tools.tool import AnyTool, Invocation, Permit, ToolResult
 PERMIT = Permit(call_id="call", digest="digest")
 
 
-class Heard:
+class LiveRecorder:
     """A live channel that remembers."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Bench:
     async def run(self, tool: str, **args: Any) -> ToolResult:
         invocation = self.build(tool, **args)
         await invocation.should_confirm()
-        return await invocation.execute(PERMIT, Heard())
+        return await invocation.execute(PERMIT, LiveRecorder())
 
     async def text(self, tool: str, **args: Any) -> str:
         content = (await self.run(tool, **args)).content

@@ -28,7 +28,7 @@ class Touched:
         self._seen = {folder}
         self.folders: list[str] = []
 
-    def saw(self, folders: Iterable[str]) -> bool:
+    def observe(self, folders: Iterable[str]) -> bool:
         """Note where a finished call worked; true if there is a new folder with context files."""
         before = len(self.folders)
         for place in folders:
@@ -42,7 +42,7 @@ class Touched:
 
 
 def assemble(found: Sequence[tuple[ContextFile, str]]) -> Context:
-    """Each file with the reason why it may not take effect (empty: it may). An import appears once, where it is
+    """Each file comes with the reason why it must not take effect (empty: it may). An import appears once, where it is
     imported.
     """
     sources = tuple(ContextSource(file.path, file.size, file.digest, file.problem or why) for file, why in found)

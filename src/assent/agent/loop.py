@@ -60,7 +60,7 @@ class AgentLoop:
         """The turn's end is being recorded: there is nothing left to cancel."""
         self._cancel_reason = ""
         self.closing = False
-        """Set while the session is closing: the model is not asked again."""
+        """Set while the session is closing: no further request is made."""
 
     async def run(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> TurnStatus:
         """Run a prompt to its end, which is always recorded.
@@ -126,7 +126,7 @@ class AgentLoop:
             results = await self._schedule(reply.calls)
             if _all_cancelled(results) or self.closing:
                 return Ending("cancelled")
-            if guard.saw(results):
+            if guard.observe(results):
                 return Ending("loop_detected")
         return Ending("max_turns")
 

@@ -19,7 +19,7 @@ class LoopGuard:
     def __init__(self) -> None:
         self._seen: deque[bytes] = deque(maxlen=MAX_CYCLE * REPEATS)
 
-    def saw(self, calls: Sequence[Terminal]) -> bool:
+    def observe(self, calls: Sequence[Terminal]) -> bool:
         """Note finished calls; true if the newest ones repeat a cycle often enough."""
         for call in calls:
             self._seen.append(_encoder.encode([call.request.tool, call.request.args, call.result.response]))

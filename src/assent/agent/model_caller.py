@@ -1,6 +1,6 @@
 """One reply of the model: streamed as it arrives, recorded only when complete.
 
-A reply that was cut, malformed or empty is requested again; nothing of it is kept and none of its calls is run. If the
+A reply that was cut, malformed or empty is requested again; nothing of it is kept, and none of its calls runs. If the
 person cancels, the text so far is kept and the calls are not.
 """
 
@@ -70,9 +70,10 @@ class _Collected:
 
     def add(self, chunk: Chunk) -> None:
         match chunk:
-            case TextChunk(text, None):
-                self._close_thought()
-                self._texts.append(text)
+            case TextChunk() if chunk.signature is None:
+                if self._thought or self._subject:
+                    self._close_thought()
+                self._texts.append(chunk.text)
             case TextChunk(text, signature):
                 self._close()
                 self._parts.append(Text(text, signature))
@@ -136,7 +137,7 @@ class Aside(Struct, frozen=True):
     model: str = ""
     """The model that wrote it, if it is not the session's own."""
     cost: float | None = None
-    """In dollars; None if nobody knows."""
+    """In dollars; None if the price is unknown."""
 
 
 class ModelCaller:
@@ -163,10 +164,10 @@ class ModelCaller:
         self._retries = retries or Retries()
         self._sleep = sleep
         self._cost = cost
-        """Dollars for one request to a model, by its name; None if nobody knows."""
+        """Dollars for one request to a model, by its name; None if the price is unknown."""
         self._small = small
         self._window = window
-        """The context window of a model in tokens, by its name; 0 if nobody knows."""
+        """The context window of a model in tokens, by its name; 0 if it is unknown."""
 
     @property
     def current(self) -> Model:
@@ -197,7 +198,7 @@ class ModelCaller:
             if small is not None:
                 return await self._silent_attempt(request, small)
         except ModelError:
-            pass  # it is there to save money: without it, the session's own model writes the text
+            pass  # the small model only saves money: if it fails, the session's own model writes the text
         return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
 
     async def small_text(self, request: Request) -> Aside | None:
@@ -271,14 +272,15 @@ class ModelCaller:
                 into.add(chunk)
                 if show is not None:
                     show(chunk, continues)
-                if (end := guard.saw(chunk)) is not None:
+                if (end := guard.observe(chunk)) is not None:
                     into.stop(end)
                     return
 
     def _show(self, chunk: Chunk, continues: bool, prompt_id: str) -> None:
         match chunk:
-            case TextChunk(text) if text:
-                self._journal.announce(TextDelta(prompt_id, text))
+            case TextChunk():
+                if chunk.text:
+                    self._journal.announce(TextDelta(prompt_id, chunk.text))
             case ThoughtChunk(text, _, subject) if text or subject:
                 self._journal.announce(ThoughtDelta(prompt_id, subject, text, continues and not subject))
             case _:

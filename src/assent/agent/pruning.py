@@ -1,6 +1,6 @@
-"""Pruning: the output of old calls leaves a long conversation, the calls themselves stay.
+"""Pruning: removes the output of old calls from a long conversation; the calls themselves stay.
 
-It needs no model and always gives the same result. The log keeps every output, and the model can run a call again.
+It needs no model, and its result is deterministic. The log keeps every output, and the model can run a call again.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,8 +11,8 @@ from assent.agent import token_estimate
 from assent.parts import JsonObject, Message, Result, UserMessage
 
 KEPT_SHARE = 0.4
-"""Of the conversation, by size: the newest part, whose output stays. Of the window, if that is smaller."""
-SMALLEST = 250
+"""The share of the conversation, by size, whose output stays: the newest part. Of the window, if that is smaller."""
+MIN_TOKENS = 250
 """Tokens. Shorter output is not worth the notice that replaces it."""
 
 
@@ -28,7 +28,7 @@ class Pruning(Struct, frozen=True):
 
 
 def plan_pruning(messages: Sequence[Message], may_prune: Callable[[str], bool], window: int = 0) -> Pruning:
-    """Which results to prune. `may_prune` is asked with the name of the tool."""
+    """Which results to prune. `may_prune` takes the name of a tool."""
     sizes = [token_estimate.of_message(message) for message in messages]
     total = sum(sizes)
     kept = KEPT_SHARE * min(total, window or total)
@@ -43,16 +43,16 @@ def plan_pruning(messages: Sequence[Message], may_prune: Callable[[str], bool], 
 
 
 def pruned(result: Result) -> Result:
-    """The result as the model sees it from now on. An error stays: what failed must not be tried again unawares."""
-    notice = f"[Old output left out, about {_size(result):,} tokens. Run the call again if you need it.]"
+    """The result as the model sees it from now on. An error stays, so that the model does not repeat what failed."""
+    notice = f"[Old output removed, about {_size(result):,} tokens. Run the call again if you need it.]"
     response: JsonObject = {"output": notice}
     if "error" in result.response:
-        response["error"] = str(result.response["error"])[: SMALLEST * 4]
+        response["error"] = str(result.response["error"])[: MIN_TOKENS * 4]
     return Result(result.call_id, result.name, response)
 
 
 def _is_worth_it(result: Result, may_prune: Callable[[str], bool]) -> bool:
-    smallest = 2 * SMALLEST if "error" in result.response else SMALLEST
+    smallest = 2 * MIN_TOKENS if "error" in result.response else MIN_TOKENS
     return _size(result) > smallest and may_prune(result.name)
 
 

@@ -73,11 +73,11 @@ class ReplyGuard:
         self._texts = RepetitionDetector()
         self._thoughts = RepetitionDetector()
 
-    def saw(self, chunk: Chunk) -> Finished | None:
+    def observe(self, chunk: Chunk) -> Finished | None:
         """How the reply ends here, if it must not continue."""
         match chunk:
-            case TextChunk(text):
-                return self._judge(len(text) + 1, self._texts.feed(text))
+            case TextChunk():
+                return self._judge(len(chunk.text) + 1, self._texts.feed(chunk.text))
             case ThoughtChunk(text):
                 return self._judge(len(text) + 1, self._thoughts.feed(text))
             case CallChunk(args=args):

@@ -1,4 +1,4 @@
-"""What the model has used, and which limit that reaches. Pure; who counts and who sets the limits is not known here."""
+"""What the model has used, and which limit that reaches. Pure: it neither counts nor stores anything."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ class Spending(Struct, frozen=True):
     tokens: int = 0
     dollars: float = 0.0
     unpriced: int = 0
-    """Requests of which nobody knows what they cost."""
+    """Requests whose price is unknown."""
 
     def __add__(self, other: "Spending") -> "Spending":
         return Spending(
@@ -27,7 +27,7 @@ class Spending(Struct, frozen=True):
 
 
 def spending_of(event: Event) -> Spending:
-    """A reply that brings no usage is a request, but costs nothing that anybody could count."""
+    """A reply without usage counts as a request that used nothing."""
     if not isinstance(event, ModelReplied | ChatCompressed | SessionRenamed):
         return Spending()
     if event.usage == Usage():
@@ -37,7 +37,7 @@ def spending_of(event: Event) -> Spending:
 
 
 def day_of(ts: float) -> str:
-    """As the clock on the wall has it."""
+    """The day in local time."""
     return time.strftime("%Y-%m-%d", time.localtime(ts))
 
 
@@ -46,7 +46,7 @@ def limits_by_day(limits: SpendingLimits) -> bool:
 
 
 def reached_limit(limits: SpendingLimits, session: Spending, today: Spending) -> str:
-    """What the person is told when another request would go beyond a limit; empty when none is reached."""
+    """The message for the person if a limit is reached; empty otherwise."""
     return next(_reached(limits, session, today), "")
 
 
@@ -61,13 +61,13 @@ def _reached(limits: SpendingLimits, session: Spending, today: Spending) -> Iter
     )
     for name, used, limit, words in counts:
         if limit and used >= limit:
-            yield f"Limit reached: {words.format(used)}. {_how_to_go_on(name, limit)}"
+            yield f"Limit reached: {words.format(used)}. {_how_to_continue(name, limit)}"
     if (limits.dollars_per_session and session.unpriced) or (limits.dollars_per_day and today.unpriced):
         yield (
-            "There is a limit in dollars, but nobody knows what this model costs, so the limit cannot hold. "
-            'Set its price under [prices."MODEL"] in settings.toml, or remove the limit.'
+            "There is a limit in dollars, but the price of this model is unknown, so the limit cannot be enforced. "
+            'Set the price under [prices."MODEL"] in settings.toml, or remove the limit.'
         )
 
 
-def _how_to_go_on(name: str, limit: float) -> str:
-    return f"Raise {name} (now {limit:,}) under [limits] in settings.toml, then go on with: assent --resume"
+def _how_to_continue(name: str, limit: float) -> str:
+    return f"Raise {name} (now {limit:,}) under [limits] in settings.toml, then continue with: assent --resume"

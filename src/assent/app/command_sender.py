@@ -25,7 +25,7 @@ COMMAND_TIMEOUT = 10.0
 POLL_INTERVAL = 0.3
 """Seconds between checks that the other process is still running: one that dies says nothing."""
 
-Whereabouts = Literal["here", "elsewhere", "nobody"]
+WakeResult = Literal["here", "elsewhere", "nobody"]
 """Where a session runs: in this process, whose events `Outcomes` receives; in another one; or nowhere."""
 
 
@@ -147,7 +147,7 @@ class CommandSender:
         self,
         log: "SessionLog",
         outcomes: Outcomes | None = None,
-        wake: Callable[[str], Awaitable[Whereabouts]] | None = None,
+        wake: Callable[[str], Awaitable[WakeResult]] | None = None,
     ) -> None:
         """`outcomes` receives the events of this process. `wake` starts the session while the command is recorded, and
         says where it runs; without it, no session is started."""
@@ -198,7 +198,7 @@ class CommandSender:
             except TimeoutError:
                 return Sent("busy")
 
-    async def _put(self, session: str, command: Command, key: str, stamp: "Stamp | None") -> tuple[bool, Whereabouts]:
+    async def _put(self, session: str, command: Command, key: str, stamp: "Stamp | None") -> tuple[bool, WakeResult]:
         """Whether the command is new, and where the session runs."""
         if self._wake is None:
             running = await self._log.is_open(session)  # before `put`: a process that dies in between counts

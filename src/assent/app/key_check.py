@@ -1,4 +1,4 @@
-"""Which providers take a key, and whether one is accepted: one cheap request, with the key in no message."""
+"""Which providers take a key, and whether they accept it: one cheap request. No message contains the key."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from assent.app.model_access import ModelAccess
+from assent.app.model_catalog import how_to_get_key
 from assent.models.model_choice import access_to, key_in_environment
 from assent.models.model_protocol import BadRequest, Transient
 from assent.models.provider import Provider
 from assent.models.provider_registry import full_name
 
-CHECK_WITHIN = 20.0
+CHECK_TIMEOUT = 20.0
 """Seconds."""
 
 
@@ -21,16 +22,18 @@ class KeyTaker(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     page: str
-    """Where people get a key."""
+    """The page where people get a key."""
     set_variable: str
-    """The environment variable that holds a key already; empty if none does."""
+    """The environment variable that already holds a key; empty if none does."""
     example: str
     """A model to try."""
 
 
 def key_takers(access: ModelAccess) -> Sequence[KeyTaker]:
     providers = (access.find_provider(name) for name in access.providers())
-    return [_taker(access, one) for one in providers if _takes_key(access, one) and not one.is_local]
+    return [
+        _taker(access, one) for one in providers if _takes_key(access, one) and not (one.is_local or one.key_command)
+    ]
 
 
 def find_key_taker(access: ModelAccess, name: str) -> KeyTaker:
@@ -38,6 +41,11 @@ def find_key_taker(access: ModelAccess, name: str) -> KeyTaker:
     provider = access.find_provider(name)
     if not _takes_key(access, provider):
         raise BadRequest(f"{provider.title} takes no key")
+    if provider.key_command:
+        raise BadRequest(
+            f"{provider.title} takes tokens that run out soon, so there is no use in storing one. "
+            f"Instead, {how_to_get_key(provider)}"
+        )
     return _taker(access, provider)
 
 
@@ -57,15 +65,15 @@ def _taker(access: ModelAccess, provider: Provider) -> KeyTaker:
     )
 
 
-async def check_key(access: ModelAccess, name: str, key: str) -> int:
-    """How many models it gives access to, as far as the provider says. Raises ModelError."""
+async def check_key(access: ModelAccess, name: str, key: str) -> int | None:
+    """How many models it gives access to; None if the provider cannot be asked. Raises ModelError."""
     provider = access.find_provider(name)
     env = {variable: value for variable, value in access.env.items() if variable not in provider.key_variables}
     reached = access_to(provider, env, lambda _: key)
     if provider.list_models is None:
-        return 0
+        return None
     try:
-        async with asyncio.timeout(CHECK_WITHIN):
+        async with asyncio.timeout(CHECK_TIMEOUT):
             return len(await provider.list_models(reached))
     except TimeoutError as error:
-        raise Transient(f"{provider.title} did not answer within {CHECK_WITHIN:.0f} seconds") from error
+        raise Transient(f"{provider.title} did not answer within {CHECK_TIMEOUT:.0f} seconds") from error

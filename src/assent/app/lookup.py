@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class NotFound(LookupError):
-    """Nothing, or more than one thing, has that name; the message lists what there is."""
+    """Nothing, or more than one thing, has that name; the message lists the candidates."""
 
 
 async def find_session(log: SessionLog, name: str, folder: str | None = None) -> SessionInfo:
@@ -35,19 +35,19 @@ async def _latest(log: SessionLog, sessions: list[SessionInfo], folder: str | No
 
 
 async def begun_sessions(log: SessionLog) -> list[SessionInfo]:
-    """Newest first, without those that were opened and closed before anything was said."""
+    """Newest first, without those that were closed before the first prompt."""
     return [session for session in await log.sessions() if await has_begun(log, session)]
 
 
 async def has_begun(log: SessionLog, session: SessionInfo) -> bool:
-    """Only a session without a title has to be read: it has no prompt yet, so it is short."""
+    """Only a session without a title has to be read; it has no prompt yet, so it is short."""
     if session.title:
         return True
     try:
         return fold(session.id, await log.read(session.id)).begun or bool(await log.inbox(session.id))
     except NoSuchSession:  # deleted just now
         return False
-    except LogDamaged:  # what was said in it is unknown
+    except LogDamaged:  # its content is unknown
         return True
 
 

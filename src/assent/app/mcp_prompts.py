@@ -17,10 +17,10 @@ class NoText(Exception):
     """There is nothing to send; the message is for the person."""
 
 
-Fetch = Callable[["Prompt", Mapping[str, str]], Awaitable[str]]
+FetchPrompt = Callable[["Prompt", Mapping[str, str]], Awaitable[str]]
 
 
-async def written(prompt: "Prompt", typed: str, fetch: Fetch) -> str:
+async def render_prompt(prompt: "Prompt", typed: str, fetch: FetchPrompt) -> str:
     """The text to send. Raises NoText, and whatever `fetch` raises."""
     name = prompt_command(prompt.server, prompt.name)
     try:
@@ -33,14 +33,16 @@ async def written(prompt: "Prompt", typed: str, fetch: Fetch) -> str:
     return text
 
 
-async def typed_out(manager: "PromptServers | None", typed: str) -> str:
+async def expand_prompt(manager: "PromptServers | None", typed: str) -> str:
     """What to send for a text that may name a server's prompt; other texts stay as they are. Raises NoText."""
     if manager is None or not typed.startswith("/"):
         return typed
     name, *rest = typed[1:].split(maxsplit=1) or [""]
     offered = {prompt_command(prompt.server, prompt.name): prompt for prompt in manager.prompts()}
     if name in offered:
-        return await written(offered[name], "".join(rest), lambda prompt, given: fetched(manager, prompt, given))
+        return await render_prompt(
+            offered[name], "".join(rest), lambda prompt, given: fetch_prompt(manager, prompt, given)
+        )
     server, found, _ = name.partition(":")
     status = next((status for status in manager.status() if found and status.server == server), None)
     if status is not None and status.state != "ready":
@@ -51,7 +53,7 @@ async def typed_out(manager: "PromptServers | None", typed: str) -> str:
     return typed
 
 
-async def fetched(manager: "PromptServers | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
+async def fetch_prompt(manager: "PromptServers | None", prompt: "Prompt", given: Mapping[str, str]) -> str:
     """The text from the server. Raises NoText."""
     from assent.mcp.manager import NoSuchServer
     from assent.parts import Text

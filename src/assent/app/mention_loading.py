@@ -30,6 +30,7 @@ MAX_MENTIONS = 500
 MAX_LEFT_OUT = 20
 IGNORED = "git ignores it"
 OUTSIDE = "outside the workspace"
+SECRET = "usually holds secrets"
 _PATTERN = re.compile(r"[*?\[{]")
 
 
@@ -75,7 +76,7 @@ class _Loading:
             case "outside":
                 return [_left_out(name, OUTSIDE)]
             case "protected":
-                return [_left_out(name, place.reason.removeprefix(f"{name} "))]
+                return [_left_out(name, SECRET if place.secret == name else place.reason)]
             case "inside":
                 return await self._there(name, place.path)
 

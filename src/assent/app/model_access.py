@@ -1,6 +1,6 @@
-"""Opens models for sessions: which one, with which key, how large its window is, and what to know about it.
+"""Opens models for sessions: chooses one, finds its key and the size of its context window, and knows its limitations.
 
-Looking for servers on this machine comes last: it costs nothing when a model is configured or a key is there.
+Assent looks for servers on this machine last, and only if no model is configured and there is no key.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ("AuthFailed", "DeferredModel", "Model", "ModelAccess", "ModelError", "NoModel", "full_name")
 
-FIRST = ("gemini", "anthropic", "openai")
-"""Of several providers with a key, these decide first."""
-INSPECT_WITHIN = 10.0
-"""Seconds. It happens in the background."""
+PREFERRED_PROVIDERS = ("gemini", "anthropic", "openai")
+"""If several providers have a key, these take precedence, in this order."""
+INSPECT_TIMEOUT = 10.0
+"""Seconds. Inspection happens in the background."""
 
 
 class NoModel:
@@ -47,16 +47,29 @@ class ModelAccess:
         self.settings = settings
         self.keys = StoredKeys(env, settings)
         self._found: dict[str, FoundModel] = {}
-        """What providers have told us about their models, by full name."""
+        """What providers report about their models, by full name."""
         self._listed: dict[str, Sequence[str]] = {}
         """The names of those models, by provider."""
 
     def open(self, name: str) -> Model:
         """Raises ModelError. May wait for a keyring or a command that provides the key."""
+        model = self._open(name)
+        provider = split_name(name, self.settings.providers)[0]
+        if not self.keys.is_renewable(provider) or key_in_environment(self.find_provider(provider), self.env):
+            return model
+        from assent.app.renewed_model import renewed
+
+        return renewed(model, lambda: self._open_anew(name, provider))
+
+    def _open(self, name: str) -> Model:
         return open_model(name, self.env, self.settings.providers, self.keys.find)
 
+    def _open_anew(self, name: str, provider: str) -> Model:
+        self.keys.drop(provider)
+        return self._open(name)
+
     async def problem(self, name: str) -> str:
-        """Why this model cannot be used from here; empty if it can, as far as that is known without asking it."""
+        """Why this model cannot be used from here; empty if nothing is known to prevent it. Asks nobody."""
         try:
             await (await asyncio.to_thread(self.open, name)).close()
         except ModelError as error:
@@ -66,11 +79,11 @@ class ModelAccess:
     # --- which model ---
 
     def configured(self) -> str:
-        """The model to use if nothing else is said: environment, settings, the first provider with a key."""
+        """The default model: from the environment, the settings, or the first provider with a key."""
         return self.env.get("ASSENT_MODEL", "").strip() or self.settings.model or self._of_first_key()
 
     async def choose(self) -> str:
-        """The same, or else one on this machine. Raises AuthFailed with the ways forward if there is none."""
+        """The same, or else one on this machine. If there is none, raises AuthFailed, which explains what to do."""
         if name := self.configured():
             return name
         servers = await self.local_servers()
@@ -81,13 +94,13 @@ class ModelAccess:
         raise AuthFailed(self._nothing(servers))
 
     def has_key(self, provider: Provider) -> bool:
-        """Whether there is one, without looking it up."""
+        """Whether there is a key, without looking it up."""
         return bool(key_in_environment(provider, self.env)) or self.keys.has(provider.name)
 
     def providers(self) -> Sequence[str]:
-        """All names, those that decide first at the beginning: a person's own, then the well-known ones."""
+        """All names, in order of precedence: a person's own providers, then the well-known ones."""
         own = self.settings.providers
-        return tuple(dict.fromkeys((*own, *FIRST, *provider_names(own))))
+        return tuple(dict.fromkeys((*own, *PREFERRED_PROVIDERS, *provider_names(own))))
 
     def find_provider(self, name: str) -> Provider:
         """Raises ModelError."""
@@ -101,7 +114,7 @@ class ModelAccess:
         return ""
 
     def _needs_none(self, provider: Provider) -> bool:
-        """A person's own provider, which they have configured without a key."""
+        """Whether it is a person's own provider, configured without a key."""
         return provider.name in self.settings.providers and provider.key_optional
 
     def _nothing(self, servers: "Sequence[LocalServer]") -> str:
@@ -111,10 +124,10 @@ class ModelAccess:
                 f"There is a key for {keyed.title}, but no model is chosen. `assent models {keyed.name}` lists them;\n"
                 f'choose one with -m {keyed.name}:MODEL, or with model = "{keyed.name}:MODEL" in the settings.'
             )
-        unable = "".join(f"\n{server.title} answers, but has no model that can call tools." for server in servers)
+        unable = "".join(f"\n{server.title} is running, but has no model that can call tools." for server in servers)
         gguf = ", or name a model file: -m gguf:PATH" if "gguf" in provider_names() else ""
         return (
-            f"There is no model to talk to: no key, and no model server on this machine.{unable}\n"
+            f"There is no model to use: no key, and no model server on this machine.{unable}\n"
             "Three ways forward:\n"
             "  1. A key: run `assent login`, or set GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY or another one\n"
             "     (`assent models` lists them all).\n"
@@ -137,7 +150,7 @@ class ModelAccess:
             provider_name, model = split_name(name, self.settings.providers)
             provider = self.find_provider(provider_name)
             with suppress(ModelError, TimeoutError):
-                async with asyncio.timeout(INSPECT_WITHIN):
+                async with asyncio.timeout(INSPECT_TIMEOUT):
                     await self._list(provider)
         except ModelError:
             return ()
@@ -151,14 +164,14 @@ class ModelAccess:
         self._listed[provider] = tuple(model.name for model in models)
 
     def window(self, name: str) -> int:
-        """In tokens: what the settings say, what is listed, what the provider has said, or a careful guess."""
+        """In tokens: from the settings, Assent's list or the provider; otherwise a cautious guess."""
         own = self.settings.providers
         found = self._found.get(shortest_name(name))
         told = found.window if found is not None else None
         return self.settings.context_window or known_window(name, own) or told or context_window(name, own)
 
     async def local_servers(self, only: str = "") -> "Sequence[LocalServer]":
-        """Those that answer; with `only`, at most the one of this provider."""
+        """The servers that respond; with `only`, at most the one of this provider."""
         from assent.models.openai_chat.local_servers import find_local_servers
 
         servers = [one for one in await find_local_servers(self.env) if only in ("", one.provider)]
@@ -167,26 +180,26 @@ class ModelAccess:
         return servers
 
     async def inspect(self, name: str) -> str:
-        """What a person should know about this model and its key; empty if there is nothing. Asks its provider if need
-        be.
+        """What a person should know about this model and its key; empty if there is nothing. Asks its provider if
+        necessary.
         """
         return "\n".join(filter(None, (await self._inspect(name), *self.keys.warnings())))
 
     async def _inspect(self, name: str) -> str:
         try:
             provider = self.find_provider(split_name(name, self.settings.providers)[0])
-            async with asyncio.timeout(INSPECT_WITHIN):
+            async with asyncio.timeout(INSPECT_TIMEOUT):
                 warning = await self._look(provider)
         except (ModelError, TimeoutError):
-            return ""  # whatever is wrong, the first request tells it better
+            return ""  # whatever is wrong, the first request reports it better
         found = self._found.get(shortest_name(name))
         if found is not None and found.tools is False:
-            return f"{name} cannot call tools: it can answer, but neither read files nor run commands. Choose another."
+            return f"{name} cannot call tools: it can answer, but not read files or run commands. Choose another model."
         return warning
 
     async def _look(self, provider: Provider) -> str:
         if provider.list_models is None or provider.models:
-            return ""  # a provider with a list of its own has models that call tools, and a good guess for windows
+            return ""  # models that Assent lists can call tools, and their windows are known
         if provider.is_local:
             return "".join(server.warning for server in await self.local_servers(provider.name))
         await self._list(provider)
@@ -200,9 +213,9 @@ class ModelAccess:
 
 
 class DeferredModel:
-    """A model that is opened with its first request, so that people can look around without a key.
+    """A model that is opened with its first request, so that people can open a session without a key.
 
-    Without a name, the model is chosen then: somebody may have started a server meanwhile.
+    Without a name, the model is chosen then: a server may have been started meanwhile.
     """
 
     def __init__(self, name: str, access: ModelAccess) -> None:

@@ -1,4 +1,4 @@
-"""Which models there are, and whether they can be used from here: for `assent models`, for choosing and for the page.
+"""Which models there are, and whether they can be used from here: for `assent models`, `/model` and the page.
 
 All providers are asked at once, each with a short deadline; a provider without a key is not asked.
 """
@@ -20,27 +20,27 @@ from assent.models.provider_registry import full_name
 if TYPE_CHECKING:
     from assent.models.openai_chat.local_servers import LocalServer
 
-LIST_WITHIN = 4.0
-"""Seconds for a provider to say which models it has."""
-FRESH_FOR = 60.0
-"""Seconds for which an answer counts."""
+LIST_TIMEOUT = 4.0
+"""Seconds for a provider to list its models."""
+CACHE_SECONDS = 60.0
+"""Seconds for which an answer is reused."""
 
 State = Literal["usable", "no key", "key refused", "not reachable", "not set up", "needs a file"]
 
 
 class ModelView(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A model to choose; `name` is what to write after `-m`."""
+    """A model to choose; `name` is the argument for `-m`."""
 
     name: str
     window: int | None = None
     """Tokens."""
     output: int | None = None
     input_price: float | None = None
-    """Dollars per million tokens, as is the next."""
+    """Dollars per million tokens, as for the next field."""
     output_price: float | None = None
     price_date: str = ""
     tools: bool | None = None
-    """Whether it can call tools; None if nobody says."""
+    """Whether it can call tools; None if unknown."""
     is_default: bool = False
 
 
@@ -49,7 +49,7 @@ class ProviderView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str
     state: State
     problem: str = ""
-    """What keeps it from being used, and what to do."""
+    """Why it cannot be used, and what to do."""
     key_from: str = ""
     """Where the key comes from; never the key."""
     address: str = ""
@@ -58,7 +58,7 @@ class ProviderView(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelCatalog:
-    def __init__(self, access: ModelAccess, within: float = LIST_WITHIN) -> None:
+    def __init__(self, access: ModelAccess, within: float = LIST_TIMEOUT) -> None:
         self._access = access
         self._within = within
         self._prices = Prices(access.settings.prices)
@@ -77,30 +77,30 @@ class ModelCatalog:
 
     # --- for choosing ---
 
-    async def choices(self, patience: float) -> list[ModelView]:
-        """The models that can be used from here. After `patience` seconds, only those that are known so far.
+    async def choices(self, max_wait: float) -> list[ModelView]:
+        """The models that can be used from here; after `max_wait` seconds, only those known so far.
 
-        A provider that does not answer right now keeps its known models.
+        A provider that does not respond keeps its known models.
         """
         now = time.monotonic()
         if self._survey is None or (self._survey.done() and now > self._until):
             self._survey = asyncio.create_task(self.survey(), name="model survey")
-            self._until = now + FRESH_FOR
-        await asyncio.wait([self._survey], timeout=patience)
+            self._until = now + CACHE_SECONDS
+        await asyncio.wait([self._survey], timeout=max_wait)
         if not self._survey.done():
             return self.known()
         views = [view for view in self._survey.result() if view.state in ("usable", "not reachable")]
         return self._with_configured([model for view in views for model in view.models])
 
     def known(self) -> list[ModelView]:
-        """The models of providers with a key, without asking anybody."""
+        """The known models of providers with a key, without asking the providers."""
         names = [name for name in self._access.providers() if not self._is_alias(name)]
         providers = [self._access.find_provider(name) for name in names]
         keyed = [provider for provider in providers if self._access.has_key(provider)]
         return self._with_configured([model for provider in keyed for model in self._models(provider, ())])
 
     def _with_configured(self, models: Sequence[ModelView]) -> list[ModelView]:
-        """Those that the settings name and nobody lists come first."""
+        """Models that the settings name and no provider lists come first."""
         settings, listed = self._access.settings, {model.name for model in models}
         names = (self._access.configured(), settings.fallback_model or "", settings.small_model or "")
         return [*(ModelView(name=name) for name in dict.fromkeys(names) if name and name not in listed), *models]
@@ -113,7 +113,7 @@ class ModelCatalog:
     # --- one provider ---
 
     def _is_alias(self, name: str) -> bool:
-        """It reaches the same models with the same key as a provider before it: OpenAI has two interfaces."""
+        """Whether an earlier provider offers the same models with the same key: OpenAI has two APIs."""
         names = self._access.providers()
         this = self._access.find_provider(name)
         before = (self._access.find_provider(other) for other in names[: names.index(name)])
@@ -177,7 +177,7 @@ class ModelCatalog:
         return "assent login" if self._access.keys.has(provider.name) else ""
 
     def _models(self, provider: Provider, found: Sequence[FoundModel]) -> tuple[ModelView, ...]:
-        """Known ones first; a model that the provider no longer lists is left out."""
+        """Known models first; a model that the provider no longer lists is left out."""
         told = {model.name: model for model in found}
         known = [model for model in provider.models if not told or model.name in told]
         others = [model for model in found if provider.known(model.name) is None]
@@ -195,7 +195,7 @@ class ModelCatalog:
             output=model.output or None,
             input_price=price.input if price else None,
             output_price=price.output if price else None,
-            price_date="" if price is None or self._prices.is_own(name) else provider.prices_as_of,
+            price_date="" if price is None or self._prices.is_own(name) else provider.price_date(model.name),
             tools=found.tools if found is not None else None,
             is_default=model.name == provider.default_model,
         )
@@ -216,6 +216,8 @@ class ModelCatalog:
 
 def how_to_get_key(provider: Provider) -> str:
     variable = f", or set {provider.key_variables[0]}" if provider.key_variables else ""
+    if provider.key_command:
+        return f'under [keys] in settings.toml, put {provider.name} = {{ command = "{provider.key_command}" }}'
     return f"run `assent login {provider.name}`{variable}"
 
 

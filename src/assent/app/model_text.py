@@ -1,4 +1,4 @@
-"""What a model's words and the end of a turn mean for a person."""
+"""Re-exports what front ends need to show a model's thoughts and the end of a turn."""
 
 from assent.agent.ending import turn_ending
 

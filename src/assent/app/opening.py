@@ -11,6 +11,7 @@ No other module knows what runs a session.
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
@@ -23,13 +24,13 @@ from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.approval import Mode
 from assent.commands import Command, SetModel
-from assent.config import Settings
+from assent.config import BadSettings, Settings
 from assent.events import Envelope
 from assent.models.model_protocol import Model
 from assent.parts import Effort
 from assent.policy.rules import Rule
 from assent.session.hub import Subscription
-from assent.session.log import LogError, SessionInfo, SessionLog
+from assent.session.log import LogError, LogUnavailable, SessionInfo, SessionLog
 from assent.session.run_options import RunOptions
 from assent.session.runner import Runner, create_session
 from assent.session.state import SessionState
@@ -74,8 +75,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """Shared by the sessions of one front end, so that keys are looked up once."""
     prepare: Prepare | None = None
     """Called when the environment has started, before the session is taken over."""
-    listener: Callable[[Envelope], None] | None = None
-    """Receives every event as it happens, from the opening on."""
+    listeners: Sequence[Callable[[Envelope], None]] = ()
+    """Receive every event as it happens, from the opening on."""
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits while something more urgent is going on; awaited before a call runs."""
 
@@ -181,6 +182,16 @@ async def open_session(
         raise
 
 
+async def open_for_server(log: SessionLog, setup: SessionSetup, session: SessionInfo) -> LocalClient:
+    """The same for one of many sessions: a folder that cannot be used makes only this session unavailable."""
+    if not os.path.isdir(session.folder):
+        raise LogUnavailable(f"the folder of session {session.id} does not exist: {session.folder}")
+    try:
+        return await open_session(log, session, setup)
+    except BadSettings as error:
+        raise LogUnavailable(str(error)) from error
+
+
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
     mode, effort = session.mode or settings.approval_mode, session.effort or settings.effort
     return await create_session(log, session.folder, model, mode, settings.gate, effort=effort)
@@ -231,6 +242,6 @@ def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions
         environment.options(setup.settings, setup.client, setup.rules),
         attended=setup.attended,
         only=setup.only,
-        listener=setup.listener,
+        listeners=setup.listeners,
         give_way=setup.give_way,
     )

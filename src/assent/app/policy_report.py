@@ -16,7 +16,7 @@ from assent.app.command_sender import CommandSender
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_by_start, find_session
 from assent.app.policy_replay import Replay
-from assent.app.rule_sources import trust_store
+from assent.app.rule_sources import approved_files, trust_store
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.app.storage import open_log
 from assent.app.wording import one_line, who
@@ -26,6 +26,7 @@ from assent.config import load_settings
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.decision import Verdict
+from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.policy import Policy
 from assent.scheduler.transitions import make_action
 from assent.session.log import SessionLog
@@ -82,7 +83,8 @@ def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
     rules = environment.rules()
     grants = state.grants.values() if state is not None else ()
     uses = state.grant_uses if state is not None else None
-    return Place(environment, Policy(rules, mode, grants, roots=(folder,), uses=uses))
+    files = approved_files(os.environ, folder)
+    return Place(environment, Policy(rules, mode, grants, roots=(folder,), uses=uses, files=files))
 
 
 # --- list ---
@@ -119,7 +121,7 @@ async def _explained(args: argparse.Namespace, place: Place) -> Iterator[str]:
 
 
 def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[str]:
-    details = policy.assess(ExecDetails(command, (), folder, "high", ""))
+    details = policy.assess(ExecDetails(command=command, roots=(), directory=folder, risk="high", risk_reason=""))
     assert isinstance(details, ExecDetails)
     action = Action(
         tool="run_shell_command", args={"command": command}, details=details, main=command, paths=(folder + "/",)
@@ -130,6 +132,8 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     for part in found.parts:
         yield one_line(f"  {part.decision:<5} `{part.text}`  by {part.by}: {part.why}")
     yield one_line(f"  risk: {details.risk}. {details.risk_reason}")
+    if unapproved := policy.unapproved(details):
+        yield one_line(f"  files: {unapproved_in_words(unapproved)}.")
     if verdict.plan is not None:
         yield "  It would run as exactly these words, without a shell."
 

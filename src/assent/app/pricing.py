@@ -1,4 +1,4 @@
-"""What models cost, and how that is written."""
+"""What models cost, and how to write it."""
 
 from assent.agent.spending import Spending
 from assent.models.model_facts import Prices, price_date
@@ -13,7 +13,7 @@ def money(dollars: float | None) -> str:
 
 
 def cost_words(spent: Spending) -> str:
-    """In a few characters, for lists; empty if nothing was used."""
+    """A short form for lists; empty if nothing was used."""
     if spent.unpriced:
         return f"{money(spent.dollars)}+?" if spent.dollars else "?"
     return money(spent.dollars) if spent.dollars else ""

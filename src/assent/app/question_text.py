@@ -37,9 +37,17 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     """What needs approval, and why."""
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
+    if files := unapproved_files(call.approval):
+        yield style.yellow(f"  ! {files}")
     for warning in hidden_characters(call.approval.details):
         yield style.red(f"  ! {safe(warning, 'label')}")
     yield style.dim(f"  asked because: {safe(call.approval.why)}")
+
+
+def unapproved_files(approval: Approval) -> str:
+    """Which files would run that nobody has approved as they are now; empty if there are none."""
+    named = [f"{safe(one.path, 'label')} ({'changed' if one.changed else 'new'})" for one in approval.unapproved]
+    return f"Runs files that you have not approved: {', '.join(named)}" if named else ""
 
 
 def option_lines(approval: Approval) -> Iterator[str]:

@@ -8,10 +8,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assent.config import data_folder, settings_file
+from assent.files.approved_files import ApprovedFiles
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
-__all__ = ("BadRule", "Rule", "collect_rules", "home_folder", "policy_file", "trust_store", "workspace_policy_file")
+__all__ = (
+    "BadRule",
+    "Rule",
+    "approved_files",
+    "collect_rules",
+    "home_folder",
+    "policy_file",
+    "trust_store",
+    "workspace_policy_file",
+)
 
 ADMIN_FILE = Path("/etc/assent/policy.toml")
 
@@ -26,6 +36,11 @@ def workspace_policy_file(folder: str) -> Path:
 
 def trust_store(env: Mapping[str, str]) -> TrustStore:
     return TrustStore(data_folder(env) / "trust.json", home_folder(env))
+
+
+def approved_files(env: Mapping[str, str], folder: str) -> ApprovedFiles:
+    """What people have approved for execution, in all sessions."""
+    return ApprovedFiles(data_folder(env) / "executed.json", folder)
 
 
 def home_folder(env: Mapping[str, str]) -> str:

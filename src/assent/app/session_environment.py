@@ -19,7 +19,8 @@ from assent.app.context_loading import load_context, memory_file
 from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
-from assent.app.rule_sources import collect_rules, trust_store
+from assent.app.rule_sources import approved_files, collect_rules, trust_store
+from assent.app.sandbox_setup import confinement
 from assent.app.secret_masking import result_masker
 from assent.config import (
     BadSettings,
@@ -91,6 +92,8 @@ class SessionEnvironment:
             contents=contents,
             environment=settings.environment,
             masker=self.masker,
+            confinement=(lambda: confinement(env, folder)) if settings.sandbox.enabled else None,
+            approved=settings.sandbox.approved,
         )
         self.registry = Registry(tools)
         self._search = SearchOffer(self.registry, model)
@@ -128,6 +131,7 @@ class SessionEnvironment:
             limits=settings.limits,
             cost=Prices(settings.prices).cost,
             load_context=lambda touched: load_context(self._env, self._folder, touched),
+            files=approved_files(self._env, self._folder),
             masker=self.masker,
             load_mentions=self._load_mentions,
         )

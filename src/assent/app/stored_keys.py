@@ -1,7 +1,7 @@
 """Keys that a person has stored: in the settings, in the system's keyring, or in a private file.
 
-`keys.json` in the data folder says which provider's key `assent login` has stored where, so the keyring is asked only
-for a key that is there. A key is looked up when it is needed, and never logged.
+`keys.json` in the data folder records where `assent login` has stored each provider's key, so Assent asks the keyring
+only for keys that are there. A key is looked up when it is needed, and never logged.
 """
 
 import os
@@ -21,7 +21,7 @@ Place = Literal["keyring", "file"]
 
 
 class _Entry(Struct, frozen=True, omit_defaults=True):
-    """The key itself, or nothing if the keyring has it."""
+    """The key itself, or empty if the keyring has it."""
 
     key: str = ""
 
@@ -32,18 +32,18 @@ class StoredKeys:
         self._settings = settings
         self._file = data_folder(env) / "keys.json"
         self._fetched: dict[str, str] = {}
-        """From commands and the keyring, which are slow."""
+        """Keys from commands and the keyring, which are slow."""
         self._fetched_at = 0
-        """The version of the file at that time: a login or logout since then makes them stale."""
+        """The version of the file when they were looked up: a login or logout makes them stale."""
 
-    # --- looking ---
+    # --- lookup ---
 
     def has(self, provider: str) -> bool:
-        """Whether there is one, without looking it up."""
+        """Whether there is a key, without looking it up."""
         return provider in self._settings.keys or provider in self._stored()
 
     def find(self, provider: str) -> str:
-        """Empty if there is none. Raises AuthFailed for one that cannot be had."""
+        """Empty if there is none. Raises AuthFailed if the key cannot be read."""
         match self._settings.keys.get(provider):
             case str(key):
                 return key.strip()
@@ -52,14 +52,26 @@ class StoredKeys:
             case None:
                 return self._from_login(provider)
 
+    def is_renewable(self, provider: str) -> bool:
+        """Whether a command provides it, so that it can be asked for another one."""
+        match self._settings.keys.get(provider):
+            case KeyReference(keyring=""):
+                return True
+            case _:
+                return False
+
+    def drop(self, provider: str) -> None:
+        """Look this key up again when it is needed next: the provider refused it."""
+        self._fetched.pop(provider, None)
+
     def known(self) -> dict[str, str]:
-        """All keys that are known without asking anybody, with what to call them."""
+        """All keys that are known without running a command or asking the keyring, by a name to show."""
         written = {name: key for name, key in self._settings.keys.items() if isinstance(key, str)}
         in_file = {name: entry.key for name, entry in self._stored().items() if entry.key}
         return {key: f"key of {name}" for name, key in (in_file | written | self._fetched).items()}
 
     def warnings(self) -> Iterator[str]:
-        """What is wrong with how they are kept."""
+        """What is wrong with how the keys are stored."""
         path = settings_file(self._env)
         if any(isinstance(key, str) for key in self._settings.keys.values()) and _is_readable_by_others(path):
             yield f"{path} contains keys and can be read by other users: chmod 600 {path}"
@@ -103,7 +115,7 @@ class StoredKeys:
         except KeyringFailed as error:
             raise AuthFailed(f"The key of {provider}: {error}") from error
         if not key:
-            raise AuthFailed(f"The keyring has no key of {provider} any more. Run `assent login {provider}`.")
+            raise AuthFailed(f"The keyring no longer has the key of {provider}. Run `assent login {provider}`.")
         return key
 
     def _drop_stale(self) -> None:
@@ -121,12 +133,12 @@ class StoredKeys:
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, NotPlain, msgspec.MsgspecError):
-            return {}  # it holds nothing that can be used; the next login replaces it
+            return {}  # unusable; the next login replaces it
 
-    # --- changing ---
+    # --- changes ---
 
     def store(self, provider: str, key: str) -> Place:
-        """Keep a key, in the keyring if there is one. Returns where it is."""
+        """Store a key, in the keyring if there is one. Returns where it is stored."""
         from assent.app.system_keyring import SERVICE, KeyringFailed, has_keyring, write_entry
 
         place: Place = "keyring" if has_keyring() else "file"
@@ -134,12 +146,12 @@ class StoredKeys:
             try:
                 write_entry(SERVICE, provider, key)
             except KeyringFailed:
-                place = "file"  # locked, or nobody can unlock it
+                place = "file"  # locked, and nobody can unlock it
         self._save(self._stored() | {provider: _Entry("" if place == "keyring" else key)})
         return place
 
     def forget(self, provider: str) -> bool:
-        """Remove what `store` has kept; false if there was nothing. Raises AuthFailed if the keyring keeps it."""
+        """Remove a key that `store` stored; false if there is none. Raises AuthFailed if the keyring fails."""
         stored = self._stored()
         entry = stored.pop(provider, None)
         if entry is None:
@@ -155,7 +167,7 @@ class StoredKeys:
         return True
 
     def stored_providers(self) -> tuple[str, ...]:
-        """Those whose keys `assent login` has stored."""
+        """The providers whose keys `assent login` has stored."""
         return tuple(self._stored())
 
     @property

@@ -1,4 +1,4 @@
-"""The system's keyring, through the optional package `keyring`. Imported only when a key is kept there."""
+"""The system's keyring, through the optional package `keyring`. Imported only if a key is stored there."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ SERVICE = "assent"
 
 
 class KeyringFailed(Exception):
-    """The keyring is missing, locked or refuses; the message says which."""
+    """The keyring is missing, locked or fails; the message says which."""
 
 
 def has_keyring() -> bool:
-    """Whether there is one that can keep something."""
+    """Whether there is a keyring that can store something."""
     try:
         import keyring
         from keyring.backends import fail, null
@@ -21,7 +21,7 @@ def has_keyring() -> bool:
 
 
 def _is_empty_chain(backend: Any) -> bool:
-    """The chain of all backends exists even where none of them works."""
+    """The chain of all backends exists even if none of them works."""
     return not getattr(backend, "backends", (backend,))
 
 
@@ -36,7 +36,7 @@ def write_entry(service: str, user: str, key: str) -> None:
 
 
 def delete_entry(service: str, user: str) -> None:
-    """Raises KeyringFailed; an entry that is gone already is fine."""
+    """Raises KeyringFailed, but not if there is no such entry."""
     if read_entry(service, user):
         _ask("delete_password", service, user)
 
@@ -48,5 +48,5 @@ def _ask(method: str, *args: str) -> Any:
         raise KeyringFailed("the package `keyring` is not installed: pip install 'assent[keyring]'") from error
     try:
         return getattr(keyring, method)(*args)
-    except Exception as error:  # backends raise what they like
-        raise KeyringFailed(f"the keyring refuses: {type(error).__name__}: {error}") from error
+    except Exception as error:  # backends raise arbitrary exceptions
+        raise KeyringFailed(f"the keyring failed: {type(error).__name__}: {error}") from error

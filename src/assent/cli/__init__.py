@@ -11,7 +11,7 @@ from assent.cli.streams import discard_output, no_room_left, prepare_streams, re
 
 COMMANDS = (
     *("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour"),
-    *("models", "login", "logout"),
+    *("models", "login", "logout", "sandbox"),
 )
 """Each is a module of this package, imported on demand."""
 

@@ -25,7 +25,7 @@ from assent.cli.running import run
 from assent.commands import Answer
 from assent.parts import JsonObject
 
-SHORT: dict[str, Outcome] = {
+SHORT_OUTCOMES: dict[str, Outcome] = {
     "yes": "proceed_once",
     "once": "proceed_once",
     "always": "proceed_always",
@@ -54,7 +54,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("session", metavar="SESSION")
     parser.add_argument("call", metavar="CALL")
-    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT, *OUTCOMES))
+    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT_OUTCOMES, *OUTCOMES))
     parser.add_argument("--reason", default="", help="with `no`: the reason, for the model")
     parser.add_argument(
         "--say", action="append", metavar="TEXT", help="your answer to the model's question; repeat for each question"
@@ -108,7 +108,7 @@ async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApprova
 
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
-    outcome: Outcome = SHORT.get(args.outcome) or args.outcome
+    outcome: Outcome = SHORT_OUTCOMES.get(args.outcome) or args.outcome
     return Answer(
         call_id=call.request.call_id,
         outcome=outcome,

@@ -11,6 +11,7 @@ READING: dict[str, tuple[str, ...]] = {
     "sessions": ("list", "show", "export"),
     "policy": ("list", "explain", "replay", "check", "check-path", "check-text", "check-url"),
     "mcp": ("list",),
+    "sandbox": ("check",),
 }
 """The actions of each command that change nothing."""
 MODES = ("default", "plan")

@@ -21,7 +21,7 @@ EPILOG = """\
   pass show anthropic | assent login anthropic
 
 The key goes into the system's keyring (pip install 'assent[keyring]'), or into a file that only you can read.
-An environment variable such as ANTHROPIC_API_KEY goes before it. `assent logout PROVIDER` removes it."""
+An environment variable such as ANTHROPIC_API_KEY takes precedence. `assent logout PROVIDER` removes it."""
 PLACES = {
     "keyring": "Stored in the system's keyring.",
     "file": "Stored in {file}, which only you can read. (There is no keyring here that Assent can use.)",
@@ -31,7 +31,7 @@ PLACES = {
 def main(argv: list[str]) -> int:
     parser = Parser("assent login", "Stores the key of a model provider.", EPILOG)
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
-    parser.add_argument("--no-check", action="store_true", help="store the key without asking the provider")
+    parser.add_argument("--no-check", action="store_true", help="store the key without checking it")
     args = parser.parse_args(argv)
     try:
         access = ModelAccess(os.environ, load_settings(os.environ))
@@ -56,7 +56,7 @@ def _login(access: ModelAccess, name: str | None, *, check: bool) -> int:
     taker = find_key_taker(access, name)
     key = _ask(taker)
     if not key:
-        complain("no key was given; nothing was stored")
+        complain("no key given; nothing was stored")
         return exit_codes.INPUT
     if check and not _checked(access, taker, key):
         return exit_codes.AUTH
@@ -92,24 +92,30 @@ def _ask(taker: "KeyTaker") -> str:
 
 
 def _checked(access: ModelAccess, taker: "KeyTaker", key: str) -> bool:
-    """Says what is wrong if it is not accepted."""
+    """Check the key, and report the problem if it is not accepted."""
     from assent.app.key_check import check_key
 
     try:
         models = asyncio.run(check_key(access, taker.name, key))
     except AuthFailed as error:
-        complain(f"the key was refused, and not stored: {safe(str(error))}")
+        complain(f"the provider did not accept the key, so it was not stored: {safe(str(error))}")
         return False
     except ModelError as error:
-        complain(f"the key could not be checked, and was not stored: {safe(str(error))}\n--no-check stores it anyway")
+        complain(f"the key could not be checked, so it was not stored: {safe(str(error))}\n--no-check stores it anyway")
         return False
-    sys.stdout.write(f"The key works: {taker.title} offers {models} models.\n" if models else "The key works.\n")
+    match models:
+        case None:
+            sys.stdout.write(f"The key was not checked: {taker.title} has no cheap way to ask.\n")
+        case 0:
+            sys.stdout.write("The key works.\n")
+        case count:
+            sys.stdout.write(f"The key works: {taker.title} offers {count} models.\n")
     return True
 
 
 def _notes(access: ModelAccess, taker: "KeyTaker") -> Sequence[str]:
     if taker.name in access.settings.keys:
-        return (f"Note: [keys] in the settings has a key of {taker.name}, which goes before this one.",)
+        return (f"Note: [keys] in the settings has a key for {taker.name}, which takes precedence over this one.",)
     if taker.set_variable:
-        return (f"Note: {taker.set_variable} is set in this shell, and goes before this key.",)
-    return (f"Use it with: assent -m {taker.example}",)
+        return (f"Note: {taker.set_variable} is set in this shell and takes precedence over this key.",)
+    return (f"Use it with: assent -m {taker.example} (`assent models {taker.name}` lists them)",)

@@ -11,7 +11,7 @@ from assent.config import BadSettings, load_settings
 
 def main(argv: list[str]) -> int:
     parser = Parser("assent logout", "Removes a key that `assent login` has stored.")
-    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="default: the only one there is")
+    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="default: the only provider with a stored key")
     args = parser.parse_args(argv)
     try:
         keys = ModelAccess(os.environ, load_settings(os.environ)).keys
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
         complain(str(error))
         return exit_codes.ERROR
     if not removed:
-        complain(f"no key of {name} is stored; environment variables and [keys] in the settings are yours to remove")
+        complain(f"no key for {name} is stored; remove environment variables and [keys] in the settings yourself")
         return exit_codes.INPUT
-    sys.stdout.write(f"Removed the key of {name}.\n")
+    sys.stdout.write(f"Removed the key for {name}.\n")
     return exit_codes.OK

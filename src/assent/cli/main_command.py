@@ -34,6 +34,7 @@ commands:
   assent attach [URL] [SESSION]                    open a served session in this terminal
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
   assent login | logout [PROVIDER]                 store or remove a provider's API key
+  assent sandbox check                             test whether commands can be confined on this machine
   assent tour                                      take a guided tour of a sample project; needs no API key
 
 environment:

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from assent.app.model_catalog import ModelView, ProviderView
 
 EPILOG = """\
-  assent models                  what can be used, and what is missing for the others
+  assent models                  what you can use, and what is missing for the rest
   assent models openrouter       all models of one provider
   assent -m ollama:qwen3 -p "…"  use one; ASSENT_MODEL and `model` in the settings name a default
 
-A window is in tokens; prices are dollars for a million tokens of input and output, as of the date behind them."""
-MOST_SHOWN = 15
-"""Models of one provider, unless it was asked for."""
+Context windows are in tokens. Prices are in dollars per million tokens of input and output, as of the date shown."""
+MAX_LISTED_MODELS = 15
+"""Models to list per provider, unless one provider is named."""
 
 
 def main(argv: list[str]) -> int:
-    parser = Parser("assent models", "Lists the providers and their models, asking those that can be asked.", EPILOG)
+    parser = Parser("assent models", "Lists the providers and their models. Asks all that have a key.", EPILOG)
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     args = parser.parse_args(argv)
     try:
         access = ModelAccess(os.environ, load_settings(os.environ))
@@ -51,7 +51,7 @@ async def _list(access: ModelAccess, only: str | None, *, as_json: bool) -> int:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode({"providers": views})).decode() + "\n")
     else:
         style = Style.for_stream(sys.stdout)
-        lines = _lines(views, style, MOST_SHOWN if only is None else None)
+        lines = _lines(views, style, MAX_LISTED_MODELS if only is None else None)
         sys.stdout.writelines(f"{line}\n" for line in (*lines, *await _in_use(access)))
     usable = any(view.state == "usable" for view in views)
     return exit_codes.OK if only is None or usable else exit_codes.ERROR
@@ -71,7 +71,7 @@ def _lines(views: "Sequence[ProviderView]", style: Style, most: int | None) -> I
     for view in (view for view in views if view.state != "usable"):
         yield f"{_head(view)}  {style.dim(f'{view.state}: {_label(view.problem)}')}"
         if most is None:
-            yield from (f"  {line}" for line in _table(view.models, style))
+            yield from (f"  {line}" for line in _table(view, style))
 
 
 def _provider_lines(view: "ProviderView", style: Style, most: int | None) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _provider_lines(view: "ProviderView", style: Style, most: int | None) -> Ite
     yield f"{_head(view)}  {style.green('usable')}{key}"
     if view.warning:
         yield style.yellow(f"  ! {_label(view.warning)}")
-    rows = _table(view.models, style)
+    rows = _table(view, style)
     yield from (f"  {line}" for line in rows[:most])
     if most is not None and len(rows) > most:
         yield style.dim(f"  … and {len(rows) - most} more: assent models {view.name}")
@@ -89,23 +89,24 @@ def _head(view: "ProviderView") -> str:
     return f"{view.name:<12} {view.title:<26}"
 
 
-def _table(models: "Sequence[ModelView]", style: Style) -> list[str]:
-    width = max((len(_label(model.name)) for model in models), default=0)
-    return [_row(model, width, style) for model in models]
+def _table(view: "ProviderView", style: Style) -> list[str]:
+    width = max((len(_label(model.name)) for model in view.models), default=0)
+    unknown = "price unknown" if view.key_from else ""  # who takes no key takes no money
+    return [_row(model, width, unknown, style) for model in view.models]
 
 
-def _row(model: "ModelView", width: int, style: Style) -> str:
+def _row(model: "ModelView", width: int, unknown: str, style: Style) -> str:
     window = f"{model.window:,}" if model.window else "?"
-    facts = f"{_label(model.name):<{width}}  {window:>9}  {_price(model)}"
+    facts = f"{_label(model.name):<{width}}  {window:>9}  {_price(model) or unknown:<25}"
     notes = [note for note, holds in (("default", model.is_default), ("no tools", model.tools is False)) if holds]
     return f"{facts}  {style.dim(', '.join(notes))}".rstrip()
 
 
 def _price(model: "ModelView") -> str:
     if model.input_price is None or model.output_price is None:
-        return f"{'':<25}"
+        return ""
     date = f" {model.price_date}" if model.price_date else ""
-    return f"{f'${model.input_price:g} / ${model.output_price:g}{date}':<25}"
+    return f"${model.input_price:g} / ${model.output_price:g}{date}"
 
 
 def _label(text: str) -> str:

@@ -21,7 +21,7 @@ from assent.app.storage import open_log
 from assent.app.style import Style
 from assent.app.wording import attached_words, ended_badly, one_line, safe, took, who
 from assent.approval import Approval
-from assent.cli.answer_command import SHORT
+from assent.cli.answer_command import SHORT_OUTCOMES
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import BadSettings, load_settings, mcp_servers, settings_file
@@ -131,7 +131,7 @@ def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style
 
 def _answers(approval: Approval) -> str:
     """The short words for the outcomes offered, except those that need a screen."""
-    offered = [word for word, outcome in SHORT.items() if outcome in approval.options and word != "once"]
+    offered = [word for word, outcome in SHORT_OUTCOMES.items() if outcome in approval.options and word != "once"]
     return "|".join(offered)
 
 

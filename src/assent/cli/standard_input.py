@@ -9,7 +9,7 @@ import sys
 
 from assent.cli.parsing import BadInput
 
-LIMIT = 8_000_000
+MAX_INPUT = 8_000_000
 NOTICE_AFTER = 3.0
 """Seconds before the person is told that Assent is waiting."""
 
@@ -21,7 +21,7 @@ def read_input(*, needed: bool) -> str:
             _say(f"nothing arrived on standard input in {NOTICE_AFTER:.0f} s, so it is ignored; `-p -` waits for it")
             return ""
         _say("waiting for standard input; press Ctrl-C to stop")
-    return _text(sys.stdin.buffer.read(LIMIT + 1))
+    return _text(sys.stdin.buffer.read(MAX_INPUT + 1))
 
 
 def _is_ready(seconds: float) -> bool:
@@ -42,8 +42,8 @@ def _has_producer() -> bool:
 
 
 def _text(data: bytes) -> str:
-    if len(data) > LIMIT:
-        raise BadInput(f"standard input is longer than {LIMIT:,} bytes; put it in a file and mention that")
+    if len(data) > MAX_INPUT:
+        raise BadInput(f"standard input is longer than {MAX_INPUT:,} bytes; put it in a file and mention that")
     if b"\0" in data:
         raise BadInput("standard input is not text: it contains a NUL byte")
     return data.decode(errors="replace")

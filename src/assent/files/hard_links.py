@@ -1,8 +1,8 @@
-"""Secrets that have a second name (hard link): `notes.txt` may be the same file as `.env`.
+"""Secrets that have a second name: `notes.txt` may be the same file as `.env` (hard link), or what `.env` leads to.
 
-Only files with more than one name are checked. They are rare where people work; package managers create many, so their
-folders are skipped. One walk serves all queries of the next seconds. If a folder is too large to check, the answer is
-unknown, and the caller must ask a person.
+Only files with more than one name and links are checked. They are rare where people work; package managers create many,
+so their folders are skipped. One walk serves all queries of the next seconds. If a folder is too large to check, the
+answer is unknown, and the caller must ask a person.
 """
 
 import os
@@ -11,9 +11,12 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from msgspec import Struct
+
 from assent.files.protected import why_secret
 
 _MAX_ENTRIES = 50_000
+SHORT_LOOK = 5_000
 _KEPT_SECONDS = 3.0
 _PASSED_OVER = frozenset((".git", "node_modules", "site-packages", ".venv", "venv", ".tox", ".cache", "target"))
 """Whole trees that tools create: their keys are not the person's secrets, and a `cacert.pem` there has many names."""
@@ -44,30 +47,53 @@ def why_second_name(path: str, roots: Sequence[str]) -> str | None:
 
 def secrets_with_second_names(roots: Sequence[str]) -> dict[Identity, str]:
     """The secrets below these folders that have a second name, wherever that is. Raises TooManyFiles."""
-    return _secrets(tuple(roots), int(time.monotonic() / _KEPT_SECONDS))
+    return _found(roots, _MAX_ENTRIES).twins
 
 
-@lru_cache(4)
-def _secrets(roots: tuple[str, ...], _moment: int) -> dict[Identity, str]:
-    return {identity: path for path, names, identity in _linked_below(roots) if why_secret(names)}
+def secrets_by_links(roots: Sequence[str], limit: int = _MAX_ENTRIES) -> dict[str, str]:
+    """Where links below these folders lead that have the name of a secret, and the links: with `a/.env -> ../conf/dev`,
+    `conf/dev` is a secret. Raises TooManyFiles.
+    """
+    return _found(roots, limit).led
 
 
-def _linked_below(roots: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...], Identity]]:
-    """Files with several names: their paths, their components below the root, and their identity."""
-    seen = 0
+class _Secrets(Struct, frozen=True):
+    twins: dict[Identity, str]
+    led: dict[str, str]
+
+
+def _found(roots: Sequence[str], limit: int) -> _Secrets:
+    found = _secrets(tuple(roots), limit, int(time.monotonic() / _KEPT_SECONDS))
+    if found is None:
+        raise TooManyFiles
+    return found
+
+
+@lru_cache(8)
+def _secrets(roots: tuple[str, ...], limit: int, _moment: int) -> _Secrets | None:
+    """None if there are too many files, which is kept as well."""
+    found = _Secrets({}, {})
+    for seen, (entry, names) in enumerate(_below(roots)):
+        if seen >= limit:
+            return None
+        if entry.is_symlink():
+            if why_secret(names):
+                found.led[os.path.realpath(entry.path)] = entry.path
+        elif entry.is_file(follow_symlinks=False) and (identity := _linked(entry)) is not None and why_secret(names):
+            found.twins[identity] = entry.path
+    return found
+
+
+def _below(roots: Sequence[str]) -> Iterator[tuple[os.DirEntry[str], tuple[str, ...]]]:
+    """Everything below these folders, with its components below the root."""
     todo: list[tuple[str, tuple[str, ...]]] = [(root, ()) for root in roots]
     while todo:
         folder, above = todo.pop()
         for entry in _entries(folder):
-            seen += 1
-            if seen > _MAX_ENTRIES:
-                raise TooManyFiles
             names = (*above, entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _PASSED_OVER:
-                    todo.append((entry.path, names))
-            elif entry.is_file(follow_symlinks=False) and (identity := _linked(entry)) is not None:
-                yield entry.path, names, identity
+            yield entry, names
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _PASSED_OVER:
+                todo.append((entry.path, names))
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

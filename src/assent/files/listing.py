@@ -16,7 +16,7 @@ from assent.files.ignore import IgnoreRules
 from assent.files.protected import fold, why_secret
 
 MAX_PATHS = 20_000
-SECONDS = 0.2
+LISTING_TIMEOUT = 0.2
 _MAX_RULES = 200_000
 _REPOSITORIES = frozenset({".git", ".hg", ".svn", ".bzr", ".jj", "git~1"})
 
@@ -30,7 +30,7 @@ async def list_paths(folder: str) -> list[str]:
 
 
 def paths_below(
-    folder: str, most: int = MAX_PATHS, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
+    folder: str, most: int = MAX_PATHS, seconds: float = LISTING_TIMEOUT, clock: Callable[[], float] = time.monotonic
 ) -> list[str]:
     """At most this many paths, and no more once the time is up."""
     found: list[str] = []

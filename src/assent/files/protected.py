@@ -85,26 +85,40 @@ def why_protected(names: Sequence[str], *, may_bring: bool = False) -> str | Non
 def why_run(names: Sequence[str], *, folder: bool = False) -> str | None:
     """The reason if tools run or obey this project file. `folder`: it becomes a folder, as `build` often is."""
     file = next((one for one in names[-1:] if fold(one) in run_by_tools.FILES.split()), None)
-    found = _run().find(names) or (None if folder else file) or _shadowing(names)
+    found = _run().find(names) or (None if folder else file) or shadowing(names)
     return None if found is None else f"{found} decides what tools run or do here"
 
 
-def _shadowing(names: Sequence[str]) -> str | None:
-    """A module at the top of the workspace that Python loads instead of its own or a tool's: `pytest.py`, `json.py`."""
+def shadowing(names: Sequence[str]) -> str | None:
+    """A module at the top of a folder that Python loads instead of its own or a tool's: `pytest.py`, `json.py`. If the
+    tool is not installed, `tox/__main__.py` is enough.
+    """
     if not names:
         return None
-    name, ending = os.path.splitext(fold(names[0]))
-    is_module = ending in _MODULES if len(names) == 1 else not ending and fold(names[-1]) == "__init__.py"
-    return names[0] if is_module and name in run_by_tools.shadowed() else None
+    name, _, ending = fold(names[0]).partition(".")
+    last = fold(names[-1])
+    module = ending if len(names) == 1 else "" if ending else _of_package(last)
+    return names[0] if module.endswith(_MODULES) and name in run_by_tools.shadowed() else None
 
 
-_MODULES = (".py", ".pyc", ".so", ".pyd")
+def _of_package(name: str) -> str:
+    """The ending of a file that makes a folder a package."""
+    start, _, ending = name.partition(".")
+    return ending if start in ("__init__", "__main__") else ""
+
+
+_MODULES = ("py", "pyc", "so", "pyd")
 
 
 def why_secret(names: Sequence[str]) -> str | None:
     """The reason if the content of this path is likely a secret."""
-    found = secret_part(names, [fold(name) for name in names])
+    found = secret_name(names)
     return None if found is None else f"{found} usually holds secrets"
+
+
+def secret_name(names: Sequence[str]) -> str | None:
+    """The part of a path whose name is usual for secrets."""
+    return secret_part(names, [fold(name) for name in names])
 
 
 class _List:

@@ -11,10 +11,18 @@ the file itself, because folders often have these names. Data only; `protected` 
 import sys
 from functools import cache
 
+# Tools that are run as `python -m TOOL`, and what they import.
 _PYTHON_TOOLS = """
-    pytest _pytest pluggy iniconfig packaging mypy black ruff isort flake8 pylint coverage tox nox pip setuptools wheel
-    build twine poetry hatchling flit uv virtualenv pipenv click attr attrs typing_extensions django flask celery
-    alembic uvicorn gunicorn sphinx mkdocs pre_commit bandit pyright hypothesis xdist pytest_cov exceptiongroup tomli
+    pytest _pytest py pluggy iniconfig packaging pygments exceptiongroup tomli xdist execnet pytest_cov pytest_asyncio
+    pytest_mock hypothesis coverage tox nox nose2 behave robot
+    mypy mypyc mypy_extensions typing_extensions librt black blib2to3 blackd click pathspec platformdirs ruff isort
+    flake8 pycodestyle pyflakes mccabe pylint astroid dill tomlkit autopep8 yapf pydocstyle pyupgrade vulture radon
+    bandit stevedore pyright nodeenv pre_commit cfgv identify colorama rich markdown_it mdurl
+    pip pip_audit piptools setuptools pkg_resources _distutils_hack wheel build pyproject_hooks twine poetry hatch
+    hatchling flit flit_core pdm maturin uv virtualenv distlib filelock pipenv pipx cython
+    django flask celery alembic sqlalchemy mako uvicorn gunicorn fastapi starlette werkzeug jinja2 markupsafe
+    itsdangerous yaml toml requests urllib3 certifi idna charset_normalizer attr attrs six dateutil
+    sphinx docutils mkdocs markdown pdoc ipykernel ipython jupyter notebook nbconvert debugpy pudb
 """
 _OWN_NAMES = frozenset(("test", "this", "antigravity", "turtle", "turtledemo", "idlelib"))  # nothing loads them
 
@@ -37,7 +45,9 @@ _JAVASCRIPT = """
     jsconfig.json deno.json deno.jsonc deno.lock .node-version karma.conf.js firebase.json vercel.json now.json
     netlify.toml wrangler.toml wrangler.json wrangler.jsonc serverless.yml serverless.yaml serverless.json
     serverless.js serverless.ts amplify.yml renovate.json renovate.json5 electron-builder.yml electron-builder.yaml
-    electron-builder.json node_modules bower_components .storybook .vitepress .vuepress .docusaurus .yalc
+    electron-builder.json import_map.json importmap.json typedoc.json codegen.yml codegen.yaml gatsby-node.js
+    gatsby-config.js truffle-config.js foundry.toml node_modules bower_components .storybook .vitepress .vuepress
+    .docusaurus .yalc
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
@@ -81,7 +91,7 @@ _BUILDERS = """
     package.swift package.resolved cartfile build.zig build.zig.zon dub.json dub.sdl nim.cfg shard.yml shard.lock
     mix.exs mix.lock rebar.config rebar.lock stack.yaml cabal.project cabal.project.local hie.yaml setup.hs
     setup.lhs dune-project dune-workspace dune.inc cpanfile dist.ini .luacov renv.lock _targets.r packrat snakefile
-    nextflow.config
+    nextflow.config .busted dvc.yaml dbt_project.yml
 """
 _TASKS = """
     justfile .justfile taskfile.yml taskfile.yaml taskfile.dist.yml taskfile.dist.yaml jakefile cakefile gulpfile
@@ -123,12 +133,14 @@ PATTERNS = r"""
     .+\.(?:cs|fs|vb|vcx|js|pb|es|shared|sql)proj | .+\.(?:xcconfig|xcscheme|pbxproj|xcodeproj|xcworkspace) |
     .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts | .+\.tf\.json | .+\.pkr\.hcl |
     .+\.(?:config|conf)\.(?:[cm]?[jt]sx?|babel\.js|py) | (?:babel|ecosystem|jest|karma|release|vitest)\.config\.json |
-    \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? | (?:gulp|grunt|jake|cake|danger|rake|thor)file\..+ |
+    \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? |
+    (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop)file\..+ |
     (?:[tj]sconfig)(?:[.-].+)?\.json | \.markdownlint.* | \..+\.exs |
     (?:dockerfile|containerfile|makefile|procfile)[.-](?!txt$|md$).+ | .+\.(?:docker|container|make|just)file |
     \.zsh.* |
     (?:docker-)?compose(?:[.-].+)?\.ya?ml | requirements(?:[.-].+)?\.(?:txt|in) | constraints(?:[.-].+)?\.txt |
     (?:jest|vitest|karma|babel|webpack|rollup|vite|eslint|nx)\.(?:preset|workspace)\.[cm]?[jt]s(?:on)? |
+    (?:webpack|rollup|karma|wdio|protractor)\..+\.[cm]?[jt]s | .+\.config\.[\w-]+\.[cm]?[jt]s |
     pulumi\..+\.ya?ml | \.?phpunit\..*xml.* | phpstan.*\.neon(?:\.dist)? | cmake(?:user)?presets.*\.json
 """
 PATHS = """

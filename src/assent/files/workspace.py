@@ -23,8 +23,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from assent.files.hard_links import has_other_names, why_second_name
-from assent.files.protected import why_contains_protected, why_protected, why_run, why_secret
+from assent.files.hard_links import SHORT_LOOK, TooManyFiles, has_other_names, secrets_by_links, why_second_name
+from assent.files.protected import secret_name, why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
 from assent.files.secret_names import OWN
 
@@ -42,6 +42,8 @@ class PathVerdict(msgspec.Struct, frozen=True):
     reason: str
     runs: str = ""
     """For a file to write: why tools would run or obey it."""
+    secret: str = ""
+    """For a file to read: the part of its path whose name is usual for secrets."""
 
 
 class Workspace:
@@ -90,15 +92,15 @@ class Workspace:
         names = self._all_names(target, named, op)
         reason = self._why_protected(names, named.path, op)
         runs = _first(map(why_run, names)) if op in ("write", "create") else None
-        return PathVerdict(
-            "protected" if reason else "inside", named.path, reason or "inside the workspace", runs or ""
-        )
+        secret = _first(map(secret_name, names)) if reason and op == "read" else None
+        kind = "protected" if reason else "inside"
+        return PathVerdict(kind, named.path, reason or "inside the workspace", runs or "", secret or "")
 
     def _all_names(self, target: Resolved, named: Resolved, op: Operation) -> list[tuple[str, ...]]:
         """The names of the place below a root, in every spelling."""
         places = {*target.spellings, target.path, *named.spellings, named.path}
         below = [names for place in sorted(places) if (names := self._names_below(place))]
-        return below if op == "list" else below + names_by_links(links_at_top(self.roots), named.path)
+        return below if op == "list" else below + names_by_links(links_around(self.roots, named.path), named.path)
 
     def _why_protected(self, called: list[tuple[str, ...]], path: str, op: Operation) -> str | None:
         match op:
@@ -185,6 +187,20 @@ def links_at_top(roots: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, leads) for name, leads in links if leads is not None]
 
 
+def links_around(roots: Sequence[str], path: str) -> list[tuple[str, str]]:
+    """Links that may give a path other names: those at the top and in the folders on the way to it and, unless the
+    workspace is large, all that have the name of a secret.
+    """
+    root = next((root for root in roots if _is_below(path, root)), "/")
+    parts = path[len(root) :].strip("/").split("/")[:-1] if root != "/" else []
+    folders = ("/".join((root, *parts[: depth + 1])) for depth in range(len(parts)))
+    try:
+        secrets = secrets_by_links(roots, SHORT_LOOK)
+    except TooManyFiles:
+        secrets = {}
+    return [*links_at_top((*roots, *folders)), *((os.path.basename(link), leads) for leads, link in secrets.items())]
+
+
 def names_by_links(links: Sequence[tuple[str, str]], path: str) -> list[tuple[str, ...]]:
     """The names that links give a path: with `.vscode -> config`, `config/x` is `.vscode/x`."""
     leading = ((name, leads) for name, leads in links if path == leads or _is_below(path, leads))
@@ -201,7 +217,7 @@ def _links(folder: str) -> list[str]:
         return []  # a root that does not exist contains no links
 
 
-@lru_cache(64)
+@lru_cache(1_024)
 def _links_at(folder: str, _changed: int) -> list[str]:
     """Cached until the folder changes: every path that is read is compared with them."""
     return _scanned(folder)

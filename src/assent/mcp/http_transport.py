@@ -128,7 +128,7 @@ class _Client(httpx2.AsyncClient):
 
     async def _look_at_refusal(self, response: httpx2.Response) -> None:
         status, request = response.status_code, response.request
-        self._listener.heard(f"HTTP status {status}")
+        self._listener.log_line(f"HTTP status {status}")
         forgotten = await self._has_forgotten_us(response)
         if forgotten:
             self._listener.lost(_FORGOTTEN)

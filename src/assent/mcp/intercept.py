@@ -136,10 +136,10 @@ class Intercept:
         self._answered.set()
         return self._asked.pop(str(request_id), "")
 
-    async def settled(self, patience: float) -> None:
+    async def settled(self, max_wait: float) -> None:
         """Wait until pending requests have been answered, so that each waiter learns what became of its request."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(max_wait):
                 while self._asked:
                     self._answered.clear()
                     await self._answered.wait()

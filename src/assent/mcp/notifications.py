@@ -29,5 +29,5 @@ class NotificationListener(Protocol):
     def lost(self, reason: str) -> None:
         """Nothing more will come from it."""
 
-    def heard(self, line: str) -> None:
+    def log_line(self, line: str) -> None:
         """A line for its log."""

@@ -82,7 +82,7 @@ def problem_of(args: JsonObject, schema: JsonObject) -> str:
 
     try:
         error = _jsonschema().exceptions.best_match(_Check.made().of(schema).iter_errors(args))
-    except (RecursionError, _Spent, Unresolvable) as failure:
+    except (RecursionError, _BudgetExceeded, Unresolvable) as failure:
         raise BadSchema("its schema cannot be checked: it refers to itself or to nothing") from failure
     if error is None:
         return ""
@@ -95,7 +95,7 @@ def _jsonschema() -> Any:
     return importlib.import_module("jsonschema")
 
 
-class _Spent(Exception):
+class _BudgetExceeded(Exception):
     """The validation budget is used up."""
 
 
@@ -126,7 +126,7 @@ def _counted(keyword: _Keyword) -> _Keyword:
         budget = _left.get()
         budget[0] -= 1
         if budget[0] < 0:
-            raise _Spent
+            raise _BudgetExceeded
         if "patternProperties" in schema and value is schema.get("additionalProperties"):
             return  # it would have to run the patterns
         yield from keyword(validator, value, instance, schema) or ()

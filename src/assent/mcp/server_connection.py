@@ -33,7 +33,7 @@ from assent.screen import make_safe
 from assent.tools.tool import ToolFailed, ToolResult
 
 PAGES = 100
-SETTLING = 3.0
+SETTLE_TIMEOUT = 3.0
 """Seconds for pending requests when a connection is lost. A rejected request can be sent again, if we know of it."""
 _UNKNOWN = "Whether it took effect is unknown; it was not tried again."
 _CallAnswer = TypeAdapter[sdk.CallToolResult | sdk.InputRequiredResult](sdk.CallToolResult | sdk.InputRequiredResult)
@@ -47,7 +47,7 @@ async def connect(
     server: McpServer, folder: str, env: Mapping[str, str], listener: NotificationListener, era: Era = "auto"
 ) -> AsyncGenerator["ServerConnection"]:
     """Raises NotConnected, or an SDK exception; `why` turns that into words."""
-    told, intercept = _Told(listener), Intercept(listener)
+    told, intercept = _Notifications(listener), Intercept(listener)
     client = Client(
         open_transport(server, folder, env, listener, era, intercept),
         read_timeout_seconds=server.entry.start_timeout,
@@ -68,7 +68,7 @@ async def connect(
         listening = asyncio.create_task(_listen(client, listener))
         try:
             yield ServerConnection(server, client, intercept)
-            await intercept.settled(SETTLING)
+            await intercept.settled(SETTLE_TIMEOUT)
         finally:
             listening.cancel()
             await asyncio.wait([listening])
@@ -83,7 +83,7 @@ def _without_connection(error: Exception, server: McpServer) -> NotConnected:
             return NotConnected(why(error, server))
 
 
-class _Told:
+class _Notifications:
     """Unsolicited messages from a server."""
 
     def __init__(self, listener: NotificationListener) -> None:
@@ -98,16 +98,16 @@ class _Told:
             ):
                 self._listener.changed()
             case Exception():
-                self._listener.heard(f"{type(message).__name__}: {message}")
+                self._listener.log_line(f"{type(message).__name__}: {message}")
             case _:
                 pass
 
     async def log(self, params: sdk.LoggingMessageNotificationParams) -> None:
-        self._listener.heard(f"{params.level}: {params.data}")
+        self._listener.log_line(f"{params.level}: {params.data}")
 
 
 async def _listen(client: Client, listener: NotificationListener) -> None:
-    """Newer servers report changes only to subscribers; older ones use `_Told.message`."""
+    """Newer servers report changes only to subscribers; older ones use `_Notifications.message`."""
     with contextlib.suppress(MCPError, ListenNotSupportedError, TimeoutError):
         while True:
             with contextlib.suppress(SubscriptionLost):

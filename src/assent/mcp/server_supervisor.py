@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 State = Literal["connecting", "ready", "failed", "disconnected"]
 ATTEMPTS = 8
-STEADY = 30.0
+STEADY_SECONDS = 30.0
 """After this many seconds a connection counts as good, and the count of failures starts again."""
 REFRESH_PAUSE = 0.2
 LOG_LINES = 200
@@ -131,7 +131,7 @@ class ServerSupervisor:
                 await asyncio.sleep(self._pause(failures - 1))
             self._say("connecting")
             held, reason = await self._run_connection()
-            failures = 1 if held >= STEADY else failures + 1
+            failures = 1 if held >= STEADY_SECONDS else failures + 1
             over = failures >= ATTEMPTS
             if over:
                 self._forget()
@@ -200,9 +200,7 @@ class ServerSupervisor:
             self._stirred.clear()
             if not self._lost:
                 await self._discover(connection)
-                await asyncio.sleep(
-                    REFRESH_PAUSE
-                )  # a server that constantly reports changes is only heard now and then
+                await asyncio.sleep(REFRESH_PAUSE)  # a server that constantly reports changes is only read now and then
 
     async def _discover(self, connection: "ServerConnection") -> None:
         self.offers = await connection.offers()
@@ -244,7 +242,7 @@ class ServerSupervisor:
         self._turned.clear()
         self._stirred.set()
 
-    def heard(self, line: str) -> None:
+    def log_line(self, line: str) -> None:
         self.log.append(make_safe(self._masker.text(line[:1000]), "label").text)
 
     # --- what the tools need ---

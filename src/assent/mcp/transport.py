@@ -24,7 +24,7 @@ from assent.process.peer import LineTooLong, Peer
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are not messages. A greeting is tolerated, a stream of noise is not."""
-PACE = 2_000
+MAX_MESSAGES_PER_SECOND = 2_000
 """Messages per second; a program that sends more has to wait."""
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -112,13 +112,13 @@ async def _read(peer: Peer, incoming: Incoming, listener: NotificationListener) 
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
                 garbage += len(line)
-                listener.heard(f"not a message: {line[:200].decode(errors='replace')}")
+                listener.log_line(f"not a message: {line[:200].decode(errors='replace')}")
                 if garbage > GARBAGE_LIMIT:
                     raise LineTooLong("it writes something other than messages to its standard output") from None
                 continue
             await incoming.send(SessionMessage(message))
             count += 1
-            if count % (PACE // 10) == 0:
+            if count % (MAX_MESSAGES_PER_SECOND // 10) == 0:
                 await asyncio.sleep(max(0.0, since + 0.1 - loop.time()))
                 since = loop.time()
         listener.lost(await _ending(peer, "the program closed its output"))

@@ -1,1 +1,1 @@
-"""Models: one small protocol, one adapter a provider. They know no tools, no policy and no session."""
+"""Models: one small protocol, and one adapter per provider. They do not know tools, policy or sessions."""

@@ -1,9 +1,9 @@
-"""A thought as Gemini and GPT write it: a subject in **bold** with a description around it."""
+"""Thoughts as Gemini and GPT write them: a subject in **bold**, followed by a description."""
 
 import re
 
 LONGEST_SUBJECT = 200
-"""Bold text that is longer, in a thought that comes in pieces, is none."""
+"""In a thought that arrives in pieces, longer bold text is not a subject."""
 _SUBJECT = re.compile(r"\*\*(.*?)\*\*", re.DOTALL)
 
 
@@ -21,9 +21,9 @@ def join_subject(subject: str, description: str) -> str:
 
 
 class SubjectSplitter:
-    """The same for thoughts that come in pieces: a subject is told as soon as it is whole, the rest as it comes.
+    """The same for thoughts in pieces: returns a subject as soon as it is complete, and the rest as it arrives.
 
-    A thought may have several parts, which the provider counts; a subject is at the beginning of a part.
+    A thought may have several parts, which the provider numbers; a subject stands at the beginning of a part.
     """
 
     def __init__(self) -> None:
@@ -31,11 +31,11 @@ class SubjectSplitter:
         self._held = ""
         """The beginning of a part that may become a subject."""
         self._gap = ""
-        """What separates the part from the one before it, when it has no subject."""
+        """What separates the part from the previous one if it has no subject."""
         self._at_start = self._after_subject = False
 
     def feed(self, text: str, part: int) -> list[tuple[str, str]]:
-        """Pairs of a subject, which begins a new thought, and a text; either may be empty."""
+        """Return pairs of a subject, which begins a new thought, and a text; either may be empty."""
         if part == self._part:
             return self._split(text)
         gap = "" if self._part is None else "\n\n"

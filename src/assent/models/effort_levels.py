@@ -1,4 +1,4 @@
-"""How much a model should think, for providers that know fewer levels than we do. Pure."""
+"""How much a model should think, for providers that have fewer levels than Assent. Pure."""
 
 from typing import get_args
 
@@ -8,6 +8,6 @@ ALL_EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
 def nearest_effort(wanted: Effort, accepted: tuple[Effort, ...]) -> Effort:
-    """Of two that are equally near, the smaller one."""
+    """If two levels are equally near, the lower one."""
     place = ALL_EFFORTS.index(wanted)
     return min(accepted, key=lambda effort: abs(ALL_EFFORTS.index(effort) - place))

@@ -1,7 +1,7 @@
-"""What an error reply means, where providers agree: its words, how long to wait, and which of our errors it is.
+"""What an error reply means, where providers agree: its message, how long to wait, and which ModelError it is.
 
-Providers wrap an error in one of a few shapes, and gateways change them on the way, so the signs are looked for in
-all of them. What only one provider says is in its own package. Pure.
+Providers wrap an error in one of a few shapes, and gateways change them on the way, so all of them are searched for the
+signs. What only one provider says is in its own package. Pure.
 """
 
 import re
@@ -28,7 +28,18 @@ MESSAGE_LIMIT = 1000
 LONGEST_WAIT = 300.0
 """Seconds. A provider that asks for more than this is out of quota, whatever it calls it."""
 
-_TOO_LONG = re.compile(
+
+class _Sign:
+    """A pattern that is compiled when it is first searched for: most sessions meet no error."""
+
+    def __init__(self, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def search(self, text: str) -> re.Match[str] | None:
+        return re.compile(self._pattern, self._flags).search(text)
+
+
+_TOO_LONG = _Sign(
     r"context_length_exceeded|exceeds the context window|maximum context length (?:is|of)"
     r"|prompt is too long|exceed context limit|request_too_large"
     r"|input token count.*exceeds the maximum number of tokens"
@@ -37,47 +48,45 @@ _TOO_LONG = re.compile(
     r"|reduce the length of the messages|greater than the context length",
     re.IGNORECASE | re.DOTALL,
 )
-_TOO_MANY = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-_NO_CREDIT = re.compile(
+_TOO_MANY = _Sign(r"rate.?limit|too many requests", re.IGNORECASE)
+_NO_CREDIT = _Sign(
     r"insufficient_quota|usage_not_included|billing_error|enforced_spend_limit_reached|credit balance is too low"
     r"|insufficient (?:balance|credits)|exhausted your|quota exhausted|credits[^.]{0,40}exhausted",
     re.IGNORECASE,
 )
-_BAD_KEY = re.compile(
+_BAD_KEY = _Sign(
     r"API_KEY_INVALID|API key not valid|invalid_api_key|no_db_connection|authentication_error", re.IGNORECASE
 )
-_OVERLOADED = re.compile(
+_OVERLOADED = _Sign(
     r"overloaded|server_is_overloaded|slow_down|rate_limit_exceeded|ramp_limit_exceeded|Loading model|tool_use_failed",
     re.IGNORECASE,
 )
-_STALE = re.compile(
+_STALE = _Sign(
     r"invalid_encrypted_content|(?:invalid|corrupted) thought signature|bound to a different conversation"
     r"|signature: field required|invalid `signature`",
     re.IGNORECASE,
 )
-_NO_MODEL = re.compile(
-    r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE
-)
-_NO_MEDIA = re.compile(
+_NO_MODEL = _Sign(r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE)
+_NO_MEDIA = _Sign(
     r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
     r"(?:not supported|unsupported|not accept|invalid|could not process|not enabled)"
     r"|(?:not support|unsupported|does not accept|(?:could not|unable to|cannot) process)[^.]{0,80}"
     r"(?:image|media|pdf|vision|multimodal)",
     re.IGNORECASE,
 )
-_TRY_AGAIN = re.compile(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
+_TRY_AGAIN = _Sign(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
 _MARKUP = re.compile(r"<[^>]{0,2000}>")
 
 
 class ErrorReply(Struct, frozen=True, kw_only=True):
-    """An error as far as its shape is known."""
+    """An error, as far as its shape is known."""
 
     status: int
     message: str = ""
     kind: str = ""
     code: str = ""
     body: str = ""
-    """All of it, for signs that stand in details."""
+    """The complete body, for signs that appear only in details."""
     wait: float | None = None
 
     @property
@@ -86,7 +95,7 @@ class ErrorReply(Struct, frozen=True, kw_only=True):
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorReply:
-    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, a list around one, plain text and HTML."""
+    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, a list of one, plain text and HTML."""
     text = body.decode("utf-8", "replace")
     fields = _fields(body)
     details = _as_object(fields.get("error", fields))
@@ -98,22 +107,22 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorRep
         kind=str(details.get("type") or details.get("status") or ""),
         code=code,
         body=text[: 16 * MESSAGE_LIMIT],
-        wait=wait_asked_for(headers, message),
+        wait=requested_delay(headers, message),
     )
 
 
 def classify(error: ErrorReply, model: str, advice: str) -> ModelError:
-    """`advice` says where the person gets a working key."""
+    """`advice` tells the person where to get a working key."""
     return _by_signs(error, model, advice) or _by_status(error, advice)
 
 
 def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
-    """What the words tell, whatever the status: gateways often change it."""
+    """What the message says, whatever the status is: gateways often change it."""
     said, signs = error.said, f"{error.kind} {error.code} {error.body}"
     if _TOO_LONG.search(signs) and not _TOO_MANY.search(error.message):
         return ContextTooLong(f"the conversation is too long for {model}: {said}")
     if _STALE.search(signs):
-        return StaleSignature(f"{model} does not accept a signature of this conversation: {said}")
+        return StaleSignature(f"{model} rejects a signature in this conversation: {said}")
     if _NO_CREDIT.search(signs):
         return QuotaExhausted(f"no credit is left for {model}: {said}")
     if _BAD_KEY.search(signs):
@@ -121,7 +130,7 @@ def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
     if error.status in (400, 404) and _NO_MODEL.search(signs):
         return UnknownModel(f"model {model} not found: {said}")
     if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):
-        return MediaRefused(f"{model} does not accept an image or file of this conversation: {said}")
+        return MediaRefused(f"{model} does not accept an image or file in this conversation: {said}")
     return Transient(f"the provider is not available: {said}", error.wait) if _OVERLOADED.search(signs) else None
 
 
@@ -137,23 +146,23 @@ def _by_status(error: ErrorReply, advice: str) -> ModelError:
         case status if status in (408, 409, 498, 499) or status >= 500:
             return Transient(f"the provider is not available ({status}): {said}", error.wait)
         case status if 300 <= status < 400:
-            return BadRequest(f"the provider redirects us (status {status}): check its base URL")
+            return BadRequest(f"the provider redirects the request (status {status}): check its base URL")
         case status:
-            return BadRequest(f"the provider refuses the request ({status}): {said}")
+            return BadRequest(f"the provider rejected the request ({status}): {said}")
 
 
 def _bad_key(said: str, advice: str) -> AuthFailed:
-    return AuthFailed(f"the provider refuses the key: {said}\n{advice}")
+    return AuthFailed(f"the provider rejected the key: {said}\n{advice}")
 
 
 def in_stream(error: ModelError, model: str) -> ModelError:
-    """The same error inside a reply that had begun. What may be tried again is a broken stream: part of it is out."""
+    """The same error inside a reply. If it is worth a retry, it is a broken stream: part of the reply is out."""
     if type(error) is Transient:
-        return BrokenStream(f"the reply of {model} broke off: {error}", error.retry_after)
+        return BrokenStream(f"the reply from {model} broke off: {error}", error.retry_after)
     return error
 
 
-def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | None:
+def requested_delay(headers: Mapping[str, str], message: str = "") -> float | None:
     """Seconds."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
@@ -166,7 +175,7 @@ def wait_asked_for(headers: Mapping[str, str], message: str = "") -> float | Non
 
 
 def plain_words(text: str) -> str:
-    """A page or a text as one line without markup."""
+    """A page or a text, as one line without markup."""
     return " ".join(_MARKUP.sub(" ", text).split())[:MESSAGE_LIMIT]
 
 

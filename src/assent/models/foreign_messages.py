@@ -1,6 +1,6 @@
-"""What a model may be sent of the replies of others: words and calls, but no signatures and no thoughts.
+"""What a model may see of other models' replies: text and calls, but no signatures and no thoughts.
 
-A signature or an encrypted thought means something to the provider that made it, and no other may see it.
+Only the provider that made a signature or an encrypted thought can read it, and no other may see it.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from assent.parts import Call, Message, ModelMessage, ModelPart, Text, Thought
 
 
 def own_or_unsigned(messages: tuple[Message, ...], provider: str) -> tuple[Message, ...]:
-    """The messages as `provider` may see them. Those that do not say who wrote them are taken for its own: they come
-    from a log that is older than the second provider, or from Assent itself.
+    """The messages as `provider` may see them. Messages without an author count as its own: they come from Assent
+    itself, or from a log written before Assent had a second provider.
     """
     return _unsigned_where(messages, lambda model: bool(model) and provider_of(model) != provider)
 

@@ -1,4 +1,4 @@
-"""From a model's name to a model. The provider's package is imported here, and only when it is chosen."""
+"""Opens a model by its name. The provider's package is imported here, and only when it is chosen."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,7 +7,7 @@ from assent.models.provider import Access, Provider
 from assent.models.provider_registry import OwnProviders, find_provider, split_name
 
 StoredKey = Callable[[str], str]
-"""The key that the person has stored for the provider of this name; empty if there is none. Raises AuthFailed."""
+"""Finds the key that the person has stored for the named provider; empty if there is none. Raises AuthFailed."""
 
 
 def no_stored_key(provider: str) -> str:
@@ -17,11 +17,11 @@ def no_stored_key(provider: str) -> str:
 def open_model(
     name: str, env: Mapping[str, str], own: OwnProviders | None = None, stored_key: StoredKey = no_stored_key
 ) -> Model:
-    """`own`: the providers of the settings. Raises ModelError. Nothing is connected yet."""
+    """`own`: the providers in the settings. Raises ModelError. Does not connect yet."""
     provider_name, model = split_name(name, own)
     provider = find_provider(provider_name, own)
     if not model and not provider.default_model and provider.list_models is not None:
-        raise UnknownModel(f"which model of {provider.title}? `assent models {provider.name}` lists them")
+        raise UnknownModel(f"choose a model of {provider.title}: `assent models {provider.name}` lists them")
     return provider.connect(model or provider.default_model, access_to(provider, env, stored_key))
 
 
@@ -33,7 +33,7 @@ def access_to(provider: Provider, env: Mapping[str, str], stored_key: StoredKey 
     url = base_url(provider, env)
     if not url:
         if provider.base_url_variable:
-            raise BadRequest(f"{provider.title} has no address of its own: set {provider.base_url_variable}")
+            raise BadRequest(f"{provider.title} has no default address: set {provider.base_url_variable}")
         return Access(base_url="", provider=provider.name, key=key, env=env)
     from assent.models.proxy import proxy_for
 
@@ -43,13 +43,13 @@ def access_to(provider: Provider, env: Mapping[str, str], stored_key: StoredKey 
 
 
 def base_url(provider: Provider, env: Mapping[str, str]) -> str:
-    """Where it is reached from here; empty if it has no address."""
+    """The address of the provider from here; empty if it has none."""
     url = env.get(provider.base_url_variable, "").strip() or provider.base_url
     return provider.complete_url(url) if url and provider.complete_url is not None else url
 
 
 def find_key(provider: Provider, env: Mapping[str, str], stored_key: StoredKey = no_stored_key) -> str:
-    """The environment goes first: it is the closest to the person who starts Assent."""
+    """The environment takes precedence: it is closest to the person who starts Assent."""
     return key_in_environment(provider, env) or stored_key(provider.name)
 
 
@@ -58,6 +58,14 @@ def key_in_environment(provider: Provider, env: Mapping[str, str]) -> str:
 
 
 def _no_key(provider: Provider) -> str:
+    if provider.key_command:
+        return (
+            f"{provider.title} needs a token, and there is none. Let Assent ask for one whenever it needs it: write\n"
+            f'  {provider.name} = {{ command = "{provider.key_command}" }}\n'
+            f"under [keys] in settings.toml. Or set one in the shell that starts Assent: "
+            f"export {provider.key_variables[0]}=$({provider.key_command})\n"
+            "To try Assent without a key: assent tour."
+        )
     where = f" Get one at {provider.key_page}," if provider.key_page else " Get one,"
     return (
         f"{provider.title} needs a key, and there is none.{where}\n"
@@ -68,11 +76,11 @@ def _no_key(provider: Provider) -> str:
 
 
 def _check_safe(url: str, provider: Provider) -> None:
-    """The key goes to this address, so it must not go there in the clear, except inside the machine."""
+    """The key is sent to this address, so the connection must be encrypted, except on this machine."""
     from assent.http.loopback import is_loopback
     from assent.models.streaming_client import parse_origin
 
     origin = parse_origin(url)
     if origin.scheme == "http" and not is_loopback(origin.host):
         place = provider.base_url_variable or f"providers.{provider.name}.base_url"
-        raise BadRequest(f"{place} is {url}: it must use https, or your key can be read on the way")
+        raise BadRequest(f"{place} is {url}: it must use https, or others could read your key on the way")

@@ -1,9 +1,11 @@
-"""What is known about a model by its name: how much it can look at at once, and what it costs.
+"""What is known about a model by its name: the size of its context window, and what it costs.
 
-A model that is not listed costs "unknown", never a guess. A wrong guess of a window costs an early compression.
+The price of a model that is not listed is unknown, never guessed. A window that is guessed too small only makes
+compression start early.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from assent.config import Price
 from assent.models.model_protocol import BadRequest
@@ -15,7 +17,7 @@ UNKNOWN_WINDOW = 128_000
 
 
 def context_window(name: str, own: OwnProviders | None = None) -> int:
-    """`own`: the providers of the settings."""
+    """`own`: the providers in the settings."""
     provider, known = _look_up(name, own)
     if known is not None:
         return known.window
@@ -29,19 +31,24 @@ def known_window(name: str, own: OwnProviders | None = None) -> int | None:
 
 
 def price_date(name: str) -> str:
-    """When the listed price was compared with the provider's own list; empty for a model without one."""
+    """When the listed price was compared with its source; empty for a model without one."""
     provider, known = _look_up(name)
-    return provider.prices_as_of if provider is not None and known is not None and known.price is not None else ""
+    return provider.price_date(known.name) if provider is not None and known is not None else ""
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d")
 
 
 class Prices:
-    """The providers' lists, with the user's own prices before them."""
+    """The providers' price lists; the user's own prices take precedence."""
 
-    def __init__(self, own: Mapping[str, Price] | None = None) -> None:
+    def __init__(self, own: Mapping[str, Price] | None = None, today: Callable[[], str] = _today) -> None:
         self._own = dict(own or {})
+        self._today = today
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """Dollars for one request; None when nobody knows what the model costs."""
+        """Dollars for one request; None if the price of the model is unknown."""
         price = self._price(model, usage.input)
         if price is None:
             return None
@@ -64,6 +71,8 @@ class Prices:
         _, known = _look_up(model)
         if known is None:
             return None
+        if known.later_price is not None and self._today() >= known.later_from:
+            return known.later_price
         return known.long_price if known.long_price is not None and prompt > known.long_input else known.price
 
 

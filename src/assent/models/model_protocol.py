@@ -3,13 +3,13 @@
 A stream that ends without `Finished` was cut. What can go wrong:
 
     ModelError
-    ├── AuthFailed        the key is missing or refused; the person must act
-    ├── BadRequest        the provider refuses the request as it is; trying again does not help
-    │   ├── ContextTooLong  the conversation does not fit; a shorter one may
+    ├── AuthFailed        the key is missing or was rejected; the person must act
+    ├── BadRequest        the provider rejects the request as it is; trying again does not help
+    │   ├── ContextTooLong  the conversation does not fit; a shorter one might
     │   ├── UnknownModel    the provider has no model of this name
-    │   ├── MediaRefused    the provider takes no images, or not this one
-    │   └── StaleSignature  the provider no longer accepts a signature; without signatures it may
-    ├── QuotaExhausted    no more today; a smaller model may still answer
+    │   ├── MediaRefused    the provider does not accept images, or not this one
+    │   └── StaleSignature  the provider no longer accepts a signature; without signatures, the request may succeed
+    ├── QuotaExhausted    no quota is left today; a smaller model may still answer
     └── Transient         worth trying again, perhaps after `retry_after` seconds
         └── BrokenStream  the reply was cut or malformed; nothing of it may be used
 """
@@ -25,8 +25,8 @@ from assent.secrets.mask import Masker
 
 
 class ModelError(Exception):
-    """`str(error)` says what happened and, where the person can act, what to do. It goes into logs and onto screens,
-    and may repeat what others said, so it carries no secret.
+    """`str(error)` says what happened and, if the person can act, what to do. It goes into logs and onto screens, and
+    may quote others, so it contains no secret.
     """
 
     type = "model_error"
@@ -80,11 +80,11 @@ class Request(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     tools: tuple[Declaration, ...] = ()
     effort: Effort | None = None
-    """None leaves it to the provider."""
+    """None leaves the choice to the provider."""
     max_tokens: int | None = None
-    """The longest reply; None means as long as the model can."""
+    """The longest reply, in tokens; None: as long as the model can."""
     conversation: str = ""
-    """The same for all requests of one conversation: providers find what they have cached by it."""
+    """The same for all requests of one conversation: providers use it to find what they have cached."""
 
 
 class TextChunk(Struct, frozen=True):
@@ -101,7 +101,7 @@ class ThoughtChunk(Struct, frozen=True):
 
 
 class CallChunk(Struct, frozen=True):
-    """A whole call: providers that stream arguments in pieces are put together by their adapter."""
+    """A complete call: if a provider streams the arguments in pieces, its adapter assembles them."""
 
     name: str
     args: JsonObject
@@ -113,7 +113,7 @@ class Finished(Struct, frozen=True):
     reason: FinishReason
     usage: Usage = Usage()
     said: str = ""
-    """The provider's own word for a reason that is not simply "done"."""
+    """The provider's own word for an unusual end."""
 
 
 Chunk = TextChunk | ThoughtChunk | CallChunk | Finished
@@ -122,11 +122,11 @@ Chunk = TextChunk | ThoughtChunk | CallChunk | Finished
 class Model(Protocol):
     @property
     def name(self) -> str:
-        """The shortest name that `model_choice` turns into this model; recorded with every reply."""
+        """The shortest name by which `model_choice` opens this model; recorded with every reply."""
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """Closing it early gives the connection up."""
+        """Closing the stream early closes the connection."""
         ...
 
     async def close(self) -> None: ...

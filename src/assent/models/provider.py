@@ -1,4 +1,4 @@
-"""What Assent knows about a provider without asking it: how it is reached, and which models it has.
+"""What Assent knows about a provider without asking it: how to reach it, and which models it has.
 
 Each provider package exports one or more of these; `provider_registry` finds them by name. Nothing here connects.
 """
@@ -20,11 +20,17 @@ class KnownModel(Struct, frozen=True, kw_only=True):
     window: int
     """Tokens that fit into one request."""
     output: int = 0
-    """Tokens of the longest reply; 0: not known."""
+    """Tokens of the longest reply; 0 if unknown."""
     price: Price | None = None
     long_price: Price | None = None
     """For a request whose input is longer than `long_input` tokens."""
     long_input: int = 0
+    later_price: Price | None = None
+    """What it will cost from the day `later_from` on, where the provider has said so."""
+    later_from: str = ""
+    """As in 2026-12-01."""
+    price_as_of: str = ""
+    """Where it is not the provider's `prices_as_of`."""
 
 
 class FoundModel(Struct, frozen=True, kw_only=True):
@@ -34,7 +40,7 @@ class FoundModel(Struct, frozen=True, kw_only=True):
     window: int | None = None
     output: int | None = None
     tools: bool | None = None
-    """Whether it can call tools; None: the provider does not say."""
+    """Whether it can call tools; None if the provider does not say."""
 
 
 class Access(Struct, frozen=True, kw_only=True):
@@ -42,34 +48,34 @@ class Access(Struct, frozen=True, kw_only=True):
 
     base_url: str
     provider: str = ""
-    """By which name it was chosen: its own, or that of an entry of the settings. Models are named after it."""
+    """The name by which it was chosen: its own, or that of an entry in the settings. It prefixes model names."""
     key: str = ""
     proxy: Proxy | None = None
     timeouts: Timeouts | None = None
     env: Mapping[str, str] = {}
-    """For what only one provider knows of: projects, regions, API versions."""
+    """For what only one provider uses: projects, regions, API versions."""
 
 
 class Provider(Struct, frozen=True, kw_only=True):
     name: str
-    """What stands before the colon in `provider:model`."""
+    """The part before the colon in `provider:model`."""
     title: str
     connect: Callable[[str, Access], Model]
-    """Makes a model from its name, without the provider's; opens no connection. Raises ModelError."""
+    """Makes a model from its name without the prefix; opens no connection. Raises ModelError."""
     list_models: Callable[[Access], Awaitable[Sequence[FoundModel]]] | None = None
     """Asks the provider which models it has; also the cheapest way to check a key. Raises ModelError."""
     models: Sequence[KnownModel] = ()
     default_model: str = ""
-    """The one to take when only the provider was chosen."""
+    """The model to use if only the provider was chosen."""
     default_window: int = 128_000
     """For models that are not listed."""
     base_url: str = ""
     base_url_variable: str = ""
     """The environment variable that overrides `base_url`."""
     complete_url: Callable[[str], str] | None = None
-    """Makes a base URL of what people write for one, such as a bare host."""
+    """Completes what people write as a base URL, such as a bare host."""
     key_variables: Sequence[str] = ()
-    """Environment variables that may hold the key, the first one first. None: the provider takes no key."""
+    """Environment variables that may hold the key, in order of precedence. Empty: the provider takes no key."""
     key_optional: bool = False
     key_page: str = ""
     """Where people get a key."""
@@ -78,10 +84,17 @@ class Provider(Struct, frozen=True, kw_only=True):
     can_search: bool = False
     """Its models can search the web (`Searching`)."""
     is_local: bool = False
-    """It runs on this machine, and may be looked for there."""
+    """The server runs on this machine, so Assent may look for it there."""
+    key_command: str = ""
+    """Prints a key, for providers whose keys are short-lived and made by another program."""
+
+    def price_date(self, model: str) -> str:
+        """When the listed price was compared with its source; empty for a model without one."""
+        known = self.known(model)
+        return "" if known is None or known.price is None else known.price_as_of or self.prices_as_of
 
     def known(self, model: str) -> KnownModel | None:
-        """What is listed for this model. A dated name counts as the one it begins with: `claude-haiku-4-5-20251001`."""
+        """What is listed for this model. In a name such as `claude-haiku-4-5-20251001`, the date does not count."""
         exact = next((known for known in self.models if known.name == model), None)
         if exact is not None:
             return exact

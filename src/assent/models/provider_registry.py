@@ -1,7 +1,7 @@
-"""Which providers there are, and which one a model's name means. Providers are imported one by one, when they are used.
+"""Lists the providers, and finds the one that a model's name means. A provider is imported only when it is used.
 
-A name is `provider:model`. The provider can be left out where the name alone tells it, as in `claude-opus-5-5`. People
-have providers of their own, `[providers.NAME]` of their settings: a built-in one at another address.
+A name is `provider:model`. The provider can be left out if the name alone identifies it, as in `claude-opus-5-5`.
+People can define their own providers, `[providers.NAME]` in the settings: a built-in one at another address.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _MODULES = {
     "scripted": "scripted.scripted_provider",
     "vertex": "gemini.gemini_provider",
 }
-"""The module that has a `PROVIDERS` mapping with this provider in it."""
+"""The module whose `PROVIDERS` mapping contains this provider."""
 
 _WELL_KNOWN = (
     ("claude-", "anthropic"),
@@ -57,11 +57,11 @@ _WELL_KNOWN = (
     ("devstral-", "mistral"),
     ("grok-", "xai"),
 )
-"""Names that tell their provider."""
+"""Model names that identify their provider."""
 
 
 ANY_SERVER = "openai_chat"
-"""The kind of a provider of one's own that is no built-in one: a server of chat completions."""
+"""The kind of a person's own provider that is not like a built-in one: any chat-completions server."""
 
 
 def provider_names(own: OwnProviders | None = None) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def provider_names(own: OwnProviders | None = None) -> tuple[str, ...]:
 
 
 def find_provider(name: str, own: OwnProviders | None = None) -> Provider:
-    """Raises UnknownModel, and BadRequest for an entry of the settings that cannot be used."""
+    """Raises UnknownModel, or BadRequest for an unusable entry in the settings."""
     if own and name in own:
         return _own_provider(name, own[name])
     if name not in _MODULES:
@@ -108,7 +108,7 @@ def _built_in(name: str, module: str) -> Provider:
 
 
 def split_name(name: str, own: OwnProviders | None = None) -> tuple[str, str]:
-    """Return the provider and the model that a name means. Raises UnknownModel."""
+    """Split a name into the provider and the model. Raises UnknownModel."""
     provider, colon, model = name.partition(":")
     if colon and (provider in _MODULES or (own and provider in own)):
         return provider, model
@@ -122,12 +122,12 @@ def split_name(name: str, own: OwnProviders | None = None) -> tuple[str, str]:
 
 
 def well_known(model: str) -> str | None:
-    """The provider that a plain name tells."""
+    """The provider that a name without a prefix identifies."""
     return next((provider for start, provider in _WELL_KNOWN if model.startswith(start)), None)
 
 
 def provider_of(name: str) -> str:
-    """The provider of a recorded name, also of one that the settings no longer have; empty where nobody can tell."""
+    """The provider of a recorded name, even if it is no longer in the settings; empty if unknown."""
     try:
         return split_name(name)[0]
     except UnknownModel:
@@ -135,12 +135,12 @@ def provider_of(name: str) -> str:
 
 
 def full_name(provider: str, model: str) -> str:
-    """The shortest name that means this model of this provider."""
+    """The shortest name for this model of this provider."""
     return model if well_known(model) == provider else f"{provider}:{model}"
 
 
 def shortest_name(name: str) -> str:
-    """The same for all names of one model: people may write the provider where it is not needed."""
+    """The same result for all names of one model: people may write the provider where it is not needed."""
     try:
         return full_name(*split_name(name))
     except UnknownModel:

@@ -1,6 +1,6 @@
 """Which proxy, if any, the environment names for a host: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.
 
-Small letters count too and win, as in curl. The machine itself is never reached through a proxy. Nothing here connects.
+The lower-case forms take precedence, as in curl. This machine is never reached through a proxy. Nothing here connects.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def _parse(variable: str, value: str) -> Proxy:
     except ValueError:
         port = 0
     if parts.scheme != "http" or not parts.hostname or not port:
-        # The value is not repeated: it may hold a password.
+        # The message does not repeat the value: it may contain a password.
         raise BadRequest(f"{variable} must have the form http://host:port; only HTTP proxies are supported")
     login = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
     return Proxy(parts.hostname, port, login)
@@ -57,7 +57,7 @@ def _excluded(host: str, port: int, no_proxy: str) -> bool:
 
 
 def _matches(host: str, port: int, entry: str) -> bool:
-    """`*`, a host with everything below it (with or without a leading dot), a network, or one of these with a port."""
+    """`*`, a host and its subdomains (with or without a leading dot), a network, or one of these with a port."""
     if not entry:
         return False
     if entry == "*" or entry == host:

@@ -5,7 +5,7 @@ from assent.parts import Media, Result
 
 
 def result_text(result: Result) -> str:
-    """The output where there is nothing else; otherwise everything as JSON, so that an error says that it is one."""
+    """The output if there is nothing else; otherwise everything as JSON, so that an error can be recognised as one."""
     match result.response:
         case {"output": str(output), **rest} if not rest:
             return output
@@ -18,5 +18,5 @@ def is_error(result: Result) -> bool:
 
 
 def left_out(media: Media) -> str:
-    """What stands in the place of something that the provider does not take."""
-    return f"(A file of type {media.mime} is left out: this model cannot be sent one.)"
+    """What replaces a file that the provider does not accept."""
+    return f"(A file of type {media.mime} was left out: this model does not accept it.)"

@@ -1,14 +1,14 @@
-"""Server-sent events out of byte blocks, however the blocks are cut. It knows bytes and lines, no network and no JSON.
+"""Decodes server-sent events from blocks of bytes, however they are split. It knows nothing of the network or of JSON.
 
 Per the standard, lines end in LF, CRLF or CR, and a blank line ends an event. `id` and `retry` are for browsers and are
-ignored here. An event that the stream left unfinished is never handed out: see `SseDecoder.unfinished`.
+ignored here. An event that the stream left unfinished is never returned: see `SseDecoder.unfinished`.
 """
 
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream
 
-LIMIT = 64 << 20
+MAX_EVENT_SIZE = 64 << 20
 """No provider sends an event of this size; a peer that does must not fill our memory."""
 
 BOM = b"\xef\xbb\xbf"
@@ -20,9 +20,9 @@ class SseEvent(Struct, frozen=True, gc=False):
 
 
 class SseDecoder:
-    """Feed blocks, get whole events. Work is linear in the bytes: a long event is joined once, not once a block."""
+    """Feed blocks, get complete events. The cost is linear: a long event is joined once, not once per block."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = MAX_EVENT_SIZE) -> None:
         self._limit = limit
         self._held: list[bytes] = []
         self._size = 0
@@ -32,21 +32,23 @@ class SseDecoder:
 
     @property
     def unfinished(self) -> bool:
-        """Whether bytes came after the last whole event: at the end of a stream, the sign of a cut."""
+        """Whether bytes came after the last complete event: at the end of a stream, this means that it was cut."""
         return any(piece.strip(b"\n") for piece in self._held)
 
     def feed(self, block: bytes) -> list[SseEvent]:
         block = self._unify_line_ends(block)
-        if b"\n\n" not in self._last + block:
+        if b"\n\n" not in (self._last + block if self._held else block):
             self._hold(block)
             return []
-        *whole, rest = b"".join((*self._held, block)).split(b"\n\n")
-        self._held, self._size, self._last = [], 0, b""
+        if self._held:
+            block = b"".join((*self._held, block))
+            self._held, self._size, self._last = [], 0, b""
+        *whole, rest = block.split(b"\n\n")
         self._hold(rest)
         return [event for piece in whole if (event := self._parse(piece)) is not None]
 
     def _unify_line_ends(self, block: bytes) -> bytes:
-        """A CR ends its line at once, so that nothing waits for a LF; a LF that opens the next block is dropped."""
+        """A CR ends its line at once instead of waiting for an LF; an LF at the start of the next block is dropped."""
         if self._after_cr and block:
             block = block.removeprefix(b"\n")
             self._after_cr = False
@@ -70,8 +72,12 @@ class SseDecoder:
         if self._at_start:
             self._at_start = False
             piece = piece.removeprefix(BOM)
-        if piece.startswith(b"data: ") and b"\n" not in piece:  # what providers send, 20,000 times a reply
+        if piece.startswith(b"data: ") and b"\n" not in piece:  # what providers send, 20,000 times per reply
             return SseEvent(piece[6:])
+        if piece.startswith(b"event: ") and piece.count(b"\n") == 1:  # or this
+            name, _, data = piece.partition(b"\ndata: ")
+            if data:
+                return SseEvent(data, name[7:].decode("utf-8", "replace"))
         return _parse_lines(piece)
 
 

@@ -1,8 +1,8 @@
-"""Calls whose arguments come as JSON text inside a stream: whole ones go on at once, those that may be half wait.
+"""Calls whose arguments arrive as JSON text in a stream: complete calls pass at once, others wait for the end.
 
-Only the end of a reply tells whether a call without arguments takes none or has lost them, and whether a call with half
-its arguments was cut by the limit of the reply or by an accident. Until then it waits, and whatever comes after it
-waits behind it, because the order is part of what the model said. Pure.
+Only the end of a reply shows whether a call without arguments takes none or has lost them, and whether a call with half
+its arguments was cut by the output limit or by an error. Until then the call waits, and everything after it waits too,
+because the order is part of what the model said. Pure.
 """
 
 from typing import Any, cast
@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk
+from assent.models.wire_ids import own_id
 from assent.parts import JsonObject
 
 
@@ -21,10 +22,12 @@ class _Doubtful(Struct, frozen=True):
 
 
 class ChunkQueue:
-    """Each method gives the chunks that may go on now."""
+    """Each method returns the chunks that can be passed on now."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, used_ids: set[str]) -> None:
+        """`used_ids`: of the calls before this reply."""
         self._model = model
+        self._used_ids = used_ids
         self._waiting: list[Chunk | _Doubtful] = []
 
     def put(self, chunk: Chunk) -> list[Chunk]:
@@ -39,12 +42,12 @@ class ChunkQueue:
             raise BrokenStream(f"{self._model} made a tool call without a name")
         args = parse_object(arguments) if is_whole else None
         if args is not None:
-            return self.put(CallChunk(name, args, call_id))
+            return self.put(self._call(name, args, call_id))
         self._waiting.append(_Doubtful(name, arguments, call_id))
         return []
 
     def settle(self, *, limited: bool) -> list[Chunk]:
-        """The reply has ended; `limited`: because it was as long as it may be. Raises BrokenStream for half a call."""
+        """The reply has ended; `limited`: at the output limit. Raises BrokenStream for an incomplete call."""
         waiting, self._waiting = self._waiting, []
         chunks = [self._judge(item, limited) if isinstance(item, _Doubtful) else item for item in waiting]
         return [chunk for chunk in chunks if chunk is not None]
@@ -54,8 +57,11 @@ class ChunkQueue:
             return None
         args = {} if not call.arguments.strip() else parse_object(call.arguments)
         if args is None:
-            raise BrokenStream(f"{self._model} sent half a call of {call.name}")
-        return CallChunk(call.name, args, call.call_id)
+            raise BrokenStream(f"{self._model} sent an incomplete call of {call.name}")
+        return self._call(call.name, args, call.call_id)
+
+    def _call(self, name: str, args: JsonObject, call_id: str | None) -> CallChunk:
+        return CallChunk(name, args, own_id(call_id, self._used_ids))
 
 
 def parse_object(text: str) -> JsonObject | None:

@@ -1,7 +1,7 @@
-"""A model over HTTP: POST, stream, decode. What all adapters share; what is said is built and read by a `WireFormat`.
+"""A model over HTTP: POST, stream, decode. All adapters share it; a `WireFormat` builds requests and reads replies.
 
-It does not try again, except once without signatures when the provider refuses one, and it runs nothing. It yields
-chunks, and `Finished` only after a whole reply.
+It does not retry, except once without signatures if the provider rejects one, and it runs nothing. It yields chunks,
+and `Finished` only after a complete reply.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assent.http.head import Headers
 from assent.models.foreign_messages import signatures, without_refused
 from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
-from assent.models.sse import LIMIT, SseDecoder
+from assent.models.sse import MAX_EVENT_SIZE, SseDecoder
 from assent.models.streaming_client import HttpClient, Response
 
 EVENT_STREAM = "text/event-stream"
@@ -23,19 +23,19 @@ class ReplyReader(Protocol):
     """Reads one reply. Pure: bytes in, chunks out."""
 
     def chunks(self, data: bytes) -> Iterable[Chunk]:
-        """What one event says. Raises ModelError."""
+        """The chunks of one event. Raises ModelError."""
         ...
 
     def end(self, *, cut: bool) -> Iterable[Chunk]:
-        """What is left to say when the stream has ended; the last chunk is `Finished`. `cut`: it ended inside an event.
+        """The chunks that remain when the stream has ended, `Finished` last. `cut`: it ended inside an event.
 
-        Raises BrokenStream for a reply that is not whole.
+        Raises BrokenStream if the reply is incomplete.
         """
         ...
 
 
 class WireFormat(Protocol):
-    """How one provider speaks. Pure."""
+    """One provider's format of requests, replies and errors. Pure."""
 
     @property
     def path(self) -> str: ...
@@ -51,7 +51,7 @@ class WireFormat(Protocol):
 
 class StreamedModel:
     takes_plain_json = False
-    """Whether a reply may come as one JSON document. The reader gets it as if it were an event."""
+    """Whether a reply may arrive as one JSON document. The reader gets it as if it were an event."""
 
     def __init__(self, name: str, http: HttpClient, wire: WireFormat, headers: Headers, key: str = "") -> None:
         self.name = name
@@ -77,7 +77,7 @@ class StreamedModel:
                 for event in events.feed(block):
                     for chunk in reply.chunks(event.data):
                         yield chunk
-        # Only here: the connection is free again, and nothing can come after the last chunk.
+        # Only here: the connection is free again, and nothing can follow the last chunk.
         for chunk in reply.end(cut=events.unfinished):
             yield chunk
 
@@ -115,16 +115,16 @@ class StreamedModel:
         data = bytearray()
         while (block := await response.read()) is not None:
             data += block
-            if len(data) > LIMIT:
-                raise BrokenStream(f"{self.http.host} answered with more than {LIMIT} bytes")
+            if len(data) > MAX_EVENT_SIZE:
+                raise BrokenStream(f"{self.http.host} sent more than {MAX_EVENT_SIZE} bytes")
         return hidden(self._key, bytes(data))
 
     async def _not_a_stream(self, response: Response, kind: str) -> ModelError:
-        """Some gateways answer with status 200 and an error in JSON."""
+        """Some gateways respond with status 200 and an error in JSON."""
         body = hidden(self._key, await response.read_all()) if kind == PLAIN_JSON else b""
         if b'"error"' in body:
             return self._wire.failure(500, response.headers, body)
-        return BrokenStream(f"{self.http.host} answered with {kind} where an event stream was expected")
+        return BrokenStream(f"{self.http.host} sent {kind} instead of an event stream")
 
 
 def _kind(response: Response) -> str:
@@ -133,13 +133,13 @@ def _kind(response: Response) -> str:
 
 def check_key(key: str, variable: str) -> None:
     if not (key.isascii() and key.isprintable() and key):
-        raise AuthFailed(f"the key has characters that no key has: check what {variable} is set to")
+        raise AuthFailed(f"the key contains invalid characters: check what {variable} is set to")
 
 
 def hidden(key: str, body: bytes) -> bytes:
-    """Something between us and the provider may echo the request; the key must not get into a log that way.
+    """Mask the key. A gateway may echo the request, and the key must not reach a log that way.
 
-    A key of a letter or two is none, and would be found in every word.
+    A key of one or two letters is not a real key, and would match inside every word.
     """
     from assent.secrets.values import is_distinct
 

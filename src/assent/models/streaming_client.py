@@ -1,13 +1,13 @@
 """A small client for streaming requests over `assent.http`. It knows no provider.
 
-Every failure is one of ours (see `model_protocol`), with a sentence that names the host:
+Every failure is a ModelError (see `model_protocol`), with a message that names the host:
 
     refused, reset, unresolved, TLS, silence    Transient
     closed or garbled after the reply began     BrokenStream
     a request or an address that cannot be sent BadRequest
 
-A connection has one owner at a time. It goes back to the client only after a whole, well-formed response; whatever else
-happens (an error, a cancelled task, a consumer that stops reading) closes it on the spot.
+A connection has one owner at a time. It goes back to the client only after a complete, well-formed response; anything
+else (an error, a cancelled task, a consumer that stops reading) closes it at once.
 """
 
 import asyncio
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 ERROR_BODY_LIMIT = 1 << 16
 DECOMPRESSED_LIMIT = 64 << 20
-"""Bytes that one block of a compressed body may become."""
+"""The largest size of one block of a compressed body after decompression, in bytes."""
 
 
 class Timeouts(Struct, frozen=True):
     """Seconds."""
 
     connect: float = 15.0
-    """Until the connection stands, TLS and proxy included."""
+    """Until the connection is established, including TLS and the proxy."""
     read: float = 300.0
-    """Without a single byte. Models may think for minutes before the first."""
+    """Without a single byte. A model may think for minutes before it sends the first."""
     idle: float = 60.0
-    """After this much rest a connection is not trusted any more: routers forget silently."""
+    """A connection that was idle for longer is not used again: routers drop it silently."""
 
 
 class Origin(Struct, frozen=True):
@@ -69,7 +69,7 @@ def parse_origin(url: str) -> Origin:
 
 
 class Response:
-    """A response whose head has come. `read` gives the body block by block; leave the `async with` to let go of it."""
+    """A response whose head has arrived. `read` returns the body in blocks; leaving the `async with` releases it."""
 
     def __init__(self, client: "HttpClient", connection: Connection, reply: Reply) -> None:
         self._client, self._connection, self._reply = client, connection, reply
@@ -77,7 +77,7 @@ class Response:
         self._unpacker = _unpacker(reply.headers)
 
     async def read(self) -> bytes | None:
-        """The next piece of the body, never empty; None after the last. A body that is cut raises BrokenStream."""
+        """The next piece of the body, never empty; None after the last. Raises BrokenStream if the body was cut."""
         with _in_our_words():
             if self._unpacker is None:
                 return await self._reply.read()
@@ -94,7 +94,7 @@ class Response:
         return None
 
     async def read_all(self, limit: int = ERROR_BODY_LIMIT) -> bytes:
-        """For error bodies: at most `limit` bytes, and what came before a cut rather than a second error."""
+        """For error bodies: at most `limit` bytes; if the body was cut, what came before, instead of a second error."""
         data = bytearray()
         try:
             while len(data) < limit and (block := await self.read()) is not None:
@@ -110,12 +110,12 @@ class Response:
         self.release()
 
     def release(self) -> None:
-        """Let go of the connection; without a whole response it is closed."""
+        """Release the connection; it is closed unless the response is complete."""
         self._client.take_back(self._connection, self._reply.leaves_clean)
 
 
 class HttpClient:
-    """Requests to one origin, keeping one idle connection. Requests at the same time get connections of their own."""
+    """Sends requests to one origin and keeps one idle connection. Concurrent requests get their own connections."""
 
     def __init__(self, base_url: str, proxy: Proxy | None = None, timeouts: Timeouts | None = None) -> None:
         self._origin = parse_origin(base_url)
@@ -131,11 +131,11 @@ class HttpClient:
 
     @property
     def open_connections(self) -> int:
-        """The idle one included."""
+        """Including the idle one."""
         return len(self._open)
 
     async def post(self, path: str, headers: Headers, body: bytes) -> Response:
-        """Send and wait for the head. An idle connection that the server closed meanwhile is replaced, once."""
+        """Send, and wait for the head. If the server has closed the idle connection meanwhile, it is replaced, once."""
         with _in_our_words():
             return await self._exchange("POST", self._request("POST", path, headers, body))
 
@@ -159,7 +159,7 @@ class HttpClient:
                 raise
 
     def take_back(self, connection: Connection, keep: bool) -> None:
-        """The owner of a connection is done with it."""
+        """Accept a connection that its owner has finished with."""
         if keep and self._idle is None and connection in self._open:
             connection.rested_since = asyncio.get_running_loop().time()
             self._idle = connection
@@ -168,7 +168,7 @@ class HttpClient:
             connection.abort()
 
     async def close(self) -> None:
-        """Close everything, requests under way included."""
+        """Close everything, including requests in progress."""
         connections, self._open, self._idle = self._open, set[Connection](), None
         for connection in connections:
             connection.abort()
@@ -242,7 +242,7 @@ class HttpClient:
             raise _proxy_refusal(proxy, head.status)
 
     async def _dial(self, host: str, port: int, context: "ssl.SSLContext | None" = None) -> Connection:
-        # Happy eyeballs: without them a broken IPv6 would use up the whole timeout before IPv4 gets its turn.
+        # Happy Eyeballs: without it, a broken IPv6 would use up the whole timeout before IPv4 is tried.
         reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=BLOCK, happy_eyeballs_delay=0.25)
         connection = Connection(reader, writer, host, self._timeouts.read)
         self._open.add(connection)
@@ -260,7 +260,7 @@ class HttpClient:
 
 
 def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":
-    """None for a plain body. We ask for one, but a few servers compress all the same."""
+    """None for a plain body. Assent asks for one, but a few servers compress anyway."""
     if "content-encoding" not in headers:
         return None
     from assent.http.decompression import unpacker_for
@@ -270,7 +270,7 @@ def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":
 
 @contextmanager
 def _in_our_words() -> Generator[None, None, None]:
-    """What went wrong with HTTP, as what it means for a request to a model."""
+    """Turn an HTTP failure into what it means for a request to a model."""
     try:
         yield
     except Unsendable as error:
@@ -292,6 +292,6 @@ def _proxy_login(proxy: Proxy) -> list[tuple[str, str]]:
 
 def _proxy_refusal(proxy: Proxy, status: int) -> ModelError:
     if status == 407:
-        return BadRequest(f"the proxy {proxy.host} wants a login: put user:password@ before its name in HTTPS_PROXY")
-    sentence = f"the proxy {proxy.host} refuses to connect us (status {status})"
+        return BadRequest(f"the proxy {proxy.host} requires a login: put user:password@ before its name in HTTPS_PROXY")
+    sentence = f"the proxy {proxy.host} refused the connection (status {status})"
     return BadRequest(sentence) if status < 500 else Transient(sentence)

@@ -1,6 +1,6 @@
-"""Tool schemas as most providers take them: an object at the root, with properties, and no choice between objects.
+"""Tool schemas as most providers accept them: an object at the root, with properties, and no choice between objects.
 
-Arguments are checked against the tool's own schema later, so what is sent may allow more than that. Pure.
+Arguments are checked against the tool's own schema later, so the schema that is sent may allow more. Pure.
 """
 
 from typing import Any, cast
@@ -12,7 +12,7 @@ _REFUSED_AT_ROOT = frozenset({*_CHOICES, "enum", "not", "const", "if", "then", "
 
 
 def tool_parameters(schema: JsonObject) -> JsonObject:
-    """The schema itself where nothing has to change."""
+    """The schema itself if nothing has to change."""
     if schema.get("type") == "object" and "properties" in schema and not _REFUSED_AT_ROOT & schema.keys():
         return schema
     root = _resolve(schema, schema)
@@ -26,7 +26,7 @@ def tool_parameters(schema: JsonObject) -> JsonObject:
 
 
 def _fields(schema: JsonObject, root: JsonObject, depth: int) -> tuple[JsonObject, list[str]]:
-    """All properties that the schema or one of its choices has, and those that are always needed."""
+    """All properties of the schema and its choices, and those that are always required."""
     properties, required = dict(_object(schema.get("properties"))), _names(schema.get("required"))
     for choice in _CHOICES if depth < 8 else ():
         branches = [_fields(_resolve(branch, root), root, depth + 1) for branch in _objects(schema.get(choice))]
@@ -40,7 +40,7 @@ def _fields(schema: JsonObject, root: JsonObject, depth: int) -> tuple[JsonObjec
 
 
 def _resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """What a reference at this place means, if it stays inside the schema."""
+    """Follow a reference, if it stays inside the schema."""
     reference = schema.get("$ref")
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return schema

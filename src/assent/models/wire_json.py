@@ -6,9 +6,7 @@ import msgspec
 
 
 def encode_json(value: Any) -> bytes:
-    """JSON that every server takes: half a surrogate pair, which UTF-8 has no bytes for, becomes a replacement
-    character.
-    """
+    """JSON that every server accepts: a lone surrogate, which UTF-8 cannot encode, becomes a replacement character."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

@@ -11,16 +11,21 @@ from posixpath import dirname, isdir, normpath, realpath
 
 from msgspec.structs import replace
 
-from assent.approval import ExecDetails, Grant, Mode
+from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names
-from assent.plan import Plan, Stage, Word, simple_commands
+from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
+from assent.policy.arrival_checks import module_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
+from assent.policy.effects import only_reads
+from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling
+from assent.policy.sandbox_choice import sandbox_of
+from assent.policy.script_arguments import program_passed_on
 from assent.policy.shell import CommandRules, Judgement, judge
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.lexer import Refused
@@ -29,7 +34,7 @@ from assent.policy.shell.parsed import understood
 from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.recursive_search import walks
 from assent.policy.shell.unknown_words import ANY_WORD
-from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind, write_behind
+from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind
 
 
 class _TooMany(Exception):
@@ -46,8 +51,10 @@ class CommandJudge:
         grants: Iterable[Grant],
         mode: Mode,
         roots: tuple[str, ...],
+        unapproved: tuple[UnapprovedFile, ...] = (),
     ) -> None:
         self._details = details
+        self._unapproved = unapproved
         self._mode: Mode = mode
         self._roots = roots
         self._rules = list(rules)
@@ -145,17 +152,33 @@ class CommandJudge:
         whole = first(self._whole, "allow")
         if whole is not None:
             return by_rule(whole)
+        if self._details.wider:
+            return Verdict("ask", "rule", _WIDER[self._details.sandbox])
         if found.plan is not None:
-            return self._by_guards() or _by_link(found.plan) or self._by_words(found)
+            return self._by_guards() or _by_link(found.plan) or self._by_script(found.plan) or self._by_words(found)
         return self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
         used = self._used_grants()
         if used is None:
             return Verdict("ask", "rule", "a grant with a use limit covers a single command, not several")
+        assert found.plan is not None
+        chosen = self._chosen_sandboxes()
+        if "off" in chosen:
+            return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
+        reads = only_reads(self._details.command, self._details.directory, self._roots)
+        plan = replace(found.plan, sandbox="read-only" if reads and not chosen else sandbox_of(found.plan, chosen))
+        if used and self._unapproved:
+            return Verdict("ask", "rule", unapproved_in_words(self._unapproved))
         if used:
-            return by_grants(used, found.plan)
-        return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), found.plan)
+            return by_grants(used, plan)
+        return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), plan)
+
+    def _chosen_sandboxes(self) -> list[SandboxName]:
+        """Those that rules name for the commands they allow."""
+        parts = [_named(words) for words in self._written()]
+        rules = [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
+        return [rule.sandbox for rule in rules if rule.sandbox is not None]
 
     def _used_grants(self) -> list[Grant] | None:
         """The grants required to allow it; None if one with a use limit would count for several commands."""
@@ -185,6 +208,13 @@ class CommandJudge:
             )
         return None
 
+    def _by_script(self, plan: Plan) -> Verdict | None:
+        """Words passed on to a project script, unless a rule or grant names them."""
+        rules = [rule.words() for rule in self._allowing()]
+        granted = [words for grant in self._grants for words in (*grant.prefixes, *grant.exact)]
+        why = program_passed_on(plan, [*rules, *granted])
+        return None if why is None else Verdict("ask", "rule", why)
+
     def _swept(self) -> list[str]:
         """Folders whose files are read unnamed: those of wildcards, and where a search starts by default."""
         return [place for stage, folders in self._in_folders() for cwd in folders for place in _swept(stage, cwd)]
@@ -198,12 +228,12 @@ class CommandJudge:
             return Verdict("ask", "rule", f"a command may touch files that {self._guards[0].describe()} is about")
         if not stays_inside(found.plan, self._roots):
             return Verdict("ask", "rule", "it reads outside the workspace, and none of your rules allows that")
-        if asked := _by_link(found.plan):
+        if asked := _by_link(found.plan) or self._by_script(found.plan):
             return asked
         used = self._used_grants()
         if used is None or used:
             return self._by_words(found)
-        plan = replace(found.plan, inside=True)
+        plan = replace(found.plan, inside=True, sandbox="read-only")
         return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
 
     def _questions(self) -> list[tuple[str, ...]]:
@@ -265,6 +295,10 @@ def _lies(place: str) -> tuple[str, str]:
     return normpath(place), realpath(place)
 
 
+_WIDER = {
+    "network": "the model asks for network access, which the sandbox refused",
+    "off": "the model asks to run it without the sandbox",
+}
 _MAX_FOLDERS = 8
 _FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
 _MAX_PATHS = 20_000
@@ -275,7 +309,8 @@ _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
 def _by_link(plan: Plan) -> Verdict | None:
-    why = secret_behind(plan) or write_behind(plan) or place_behind(plan) or repository_behind(plan)
+    checks = (secret_behind, write_behind, place_behind, repository_behind, module_behind)
+    why = next((why for check in checks if (why := check(plan))), None)
     return None if why is None else Verdict("ask", "rule", why)
 
 

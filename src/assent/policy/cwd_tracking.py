@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.plan import Choice, Command, Group, Loop, Plan, Stage, Step, Word, branches, outputs, simple_commands
-from assent.policy.shell.compound import wanders
+from assent.policy.shell.compound import has_uncertain_cd
 from assent.policy.shell.paths import cd_target, moves
 
 _MAX_FOLDERS = 32
@@ -20,7 +20,7 @@ _MAX_FOLDERS = 32
 
 def with_folders(plan: Plan) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     """Every command with all the folders it may run in; with none if there are too many to check."""
-    if wanders(plan.steps):
+    if has_uncertain_cd(plan.steps):
         return ((stage, ()) for stage in simple_commands(plan.steps))
     return _steps(plan.steps, _Folders((plan.cwd,), (plan.cwd,)))
 

@@ -7,14 +7,27 @@ with the first one.
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails, Mode
+from assent.approval import (
+    AskDetails,
+    Details,
+    EditDetails,
+    ExecDetails,
+    Grant,
+    InfoDetails,
+    McpDetails,
+    Mode,
+    UnapprovedFile,
+)
 from assent.files.hard_links import has_other_names
+from assent.plan import ExecutedFile
 from assent.policy.action import Action
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only, stricter
+from assent.policy.file_approvals import FileApprovals
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
 
@@ -35,14 +48,18 @@ class Policy:
         uses: dict[str, int] | None = None,
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
+        files: FileApprovals | None = None,
     ) -> None:
-        """`clock` gives the time of day, which may be changed; `timer` is monotonic."""
+        """`clock` gives the time of day, which may be changed; `timer` is monotonic. `files` knows the files that
+        commands execute; without it, commands are judged by their words alone.
+        """
         self.rules = tuple(sorted(rules, key=Rule.order))
         self.mode: Mode = mode
         self.grants = dict[str, Grant]()
         self.uses = uses if uses is not None else {}
         self._roots = roots
         self._clock, self._timer = clock, timer
+        self._files = files
         self._offsets = dict[str, float]()
         """For each grant, how far the clock was ahead of the timer when it was given."""
         for grant in grants:
@@ -72,14 +89,36 @@ class Policy:
     # --- judging ---
 
     def assess(self, details: Details | None) -> Details | None:
-        """Add what the person should know about a command: the programs it names, its risk and why."""
+        """Add what the person should know about a command: the programs it names, the files that it executes, its risk
+        and why.
+        """
         if not isinstance(details, ExecDetails):
             return details
         from assent.policy.shell import judge, rules
 
         found = judge(details.command, rules(), cwd=details.directory, roots=self._roots)
         reason = " ".join(found.reasons) or "Nothing harmful was found in it."
-        return replace(details, roots=found.roots, risk=found.risk, risk_reason=reason)
+        executes = self._executed(details)
+        return replace(details, roots=found.roots, risk=found.risk, risk_reason=reason, executes=executes)
+
+    def _executed(self, details: ExecDetails) -> tuple[ExecutedFile, ...]:
+        if self._files is None:
+            return ()
+        from assent.policy.executed_paths import executed_paths
+
+        return self._files.look(executed_paths(details.command, details.directory, self._roots))
+
+    def unapproved(self, details: Details | None) -> tuple[UnapprovedFile, ...]:
+        """The files that a command would execute with a content that no person has approved."""
+        if self._files is None or not isinstance(details, ExecDetails) or not details.executes:
+            return ()
+        return self._files.unapproved(details.executes)
+
+    def approve_files(self, details: Details | None) -> None:
+        """A person has approved a command with the files that it executes."""
+        if self._files is not None and isinstance(details, ExecDetails) and details.executes:
+            with suppress(OSError):  # then they are asked about again
+                self._files.approve(details.executes)
 
     def judge(self, action: Action) -> Verdict:
         match action.details:
@@ -124,7 +163,7 @@ class Policy:
 
         rules = [rule for rule in self.rules if rule.is_about(action, self.mode)]
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]
-        return CommandJudge(details, rules, grants, self.mode, self._roots)
+        return CommandJudge(details, rules, grants, self.mode, self._roots, self.unapproved(details))
 
     def only_reads(self, details: ExecDetails) -> bool:
         """Whether the command certainly writes no file, whoever allows it."""

@@ -12,6 +12,7 @@
     message = "Push by hand."       # what the model is told
     note = "since the incident"
     priority = 700
+    sandbox = "workspace"           # for an allowed command: read-only, workspace or network; "off" asks
     examples = { match = ["git push -f"], not_match = ["git pull"] }
 
 Examples are checked when the file is loaded: a rule that does not do what its author expects is an error.
@@ -26,6 +27,7 @@ from msgspec import Struct
 
 from assent.approval import ExecDetails, Mode
 from assent.files.regular_file import NotPlain, read_plain
+from assent.plan import SandboxName
 from assent.policy.action import Action
 from assent.policy.globs import text_matches
 from assent.policy.rule_words import why_never, why_no_path, why_several
@@ -52,6 +54,7 @@ class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     message: str = ""
     note: str = ""
     priority: int = 500
+    sandbox: SandboxName | None = None
     examples: Examples = Examples()
 
 
@@ -101,6 +104,8 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     if not 0 <= spec.priority <= 999:
         raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
     commands = _commands(spec, place)
+    if spec.sandbox is not None and (commands == ("",) or spec.decision != "allow"):
+        raise BadRule(f"{place}: `sandbox` belongs to a rule that allows a command")
     rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
     _check_examples(spec, rules, place)
     return rules
@@ -137,6 +142,7 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
         tier=tier,
         place=place,
         note=spec.note,
+        sandbox=spec.sandbox,
     )
 
 
@@ -155,7 +161,7 @@ def _speaks_about(rule: Rule, example: str) -> bool:
         return text_matches(rule.argument, example) if rule.argument else rule.tool in ("*", example)
     from assent.policy.policy import Policy
 
-    details = ExecDetails(example, (), "/w", "low", "")
+    details = ExecDetails(command=example, roots=(), directory="/w", risk="low", risk_reason="")
     wanted = Rule(ruling=rule.ruling, command=rule.command)
     verdict = (
         Policy([wanted], roots=(details.directory,))

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from assent.approval import ExecDetails, InfoDetails, Mode
+from assent.plan import SandboxName
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
 from assent.policy.rule_words import why_never
@@ -49,6 +50,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     place: str = ""
     """Where it is written: `file:line`."""
     note: str = ""
+    sandbox: SandboxName | None = None
+    """For an allow rule about a command: what it runs in; chosen by what the command does, if not set."""
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
         """Whether everything but the command words matches; those are up to the shell gate."""

@@ -1,5 +1,5 @@
-"""What other names stand for: secrets (a link to a key, a hard link to it, a wildcard that matches it), and places to
-write that a link leads to.
+"""What other names stand for: secrets (a link to a key, a hard link to it, a wildcard that matches it), and places
+outside that a link leads to.
 
 The shell gate judges words by their text; this module checks on disk what they stand for right now. It looks at names
 only and opens nothing.
@@ -7,12 +7,13 @@ only and opens nothing.
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import dropwhile, islice, takewhile
 
-from assent.files.hard_links import TooManyFiles, secrets_with_second_names, why_second_name
+from assent.files.hard_links import TooManyFiles, secrets_by_links, secrets_with_second_names, why_second_name
 from assent.files.protected import secret_files, why_secret
-from assent.files.workspace import links_at_top, names_by_links
+from assent.files.workspace import links_around, links_at_top, names_by_links
 from assent.git_folder import folders_of, included_by, leads_outside, split_options
 from assent.git_part import names_beyond, part_of_repository
 from assent.plan import Plan, Stage, Word, paths_in
@@ -20,12 +21,13 @@ from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
 from assent.policy.shell.outside_words import READS_ANYWHERE
-from assent.policy.shell.paths import inside, protected, secret
+from assent.policy.shell.paths import inside, secret
 from assent.policy.shell.recursive_search import shows_content, walks
 
 _MAX_MATCHES = 2_000
+_PATHSPEC = re.compile(r"^:|[*?\[\\]")
+_STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null")
 _SYSTEM = ("/usr/", "/bin/", "/lib/", "/lib64/", "/opt/", "/etc/alternatives/")
-_RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 
 
 def secret_behind(plan: Plan) -> str | None:
@@ -40,22 +42,6 @@ def secret_behind(plan: Plan) -> str | None:
     return None
 
 
-def write_behind(plan: Plan) -> str | None:
-    """Why the plan may write through a link: outside the workspace, or to files that tools run."""
-    roots = [os.path.realpath(root) for root in plan.roots]
-    if (there := next((path for path in _trees(plan) if os.path.lexists(path)), None)) is not None:
-        return f"{there} already exists, and its content may be overwritten"
-    for path in (*plan.writes, *_copies(plan)):
-        real = os.path.realpath(path)
-        if "gitconfig" in os.path.basename(path):
-            continue
-        if not inside(real, roots):
-            return f"{path} leads to {real}, outside the workspace"
-        if real != os.path.normpath(path) and protected(real, roots):  # the text itself has been judged
-            return f"{path} leads to {real}, which is run or trusted by tools or later commands"
-    return None
-
-
 def place_behind(plan: Plan) -> str | None:
     """Why a program that does more than read may work outside the workspace: a word of it is a link that leads there,
     as in `make -C link`.
@@ -64,12 +50,16 @@ def place_behind(plan: Plan) -> str | None:
     for stage, folders in with_folders(plan):
         if program(stage.words[0].text) in READS_ANYWHERE:
             continue
-        for word in stage.words[1:]:
-            for path in (os.path.join(cwd, text) for cwd in folders for text in paths_in(expanded(word, cwd))):
-                real = os.path.realpath(path)
-                if inside(os.path.normpath(path), plan.roots) and not inside(real, roots) and not _is_installed(real):
-                    return f"`{word.text}` leads to {real}, outside the workspace"
+        words = [(word.text, os.path.join(cwd, text)) for word, cwd, text in _named_places(stage, folders)]
+        for text, path in (*words, *((cwd, cwd) for cwd in folders)):
+            real = os.path.realpath(path)
+            if inside(os.path.normpath(path), plan.roots) and not inside(real, roots) and not _is_installed(real):
+                return f"`{text}` leads to {real}, outside the workspace"
     return None
+
+
+def _named_places(stage: Stage, folders: Sequence[str]) -> Iterator[tuple[Word, str, str]]:
+    return ((word, cwd, text) for word in stage.words[1:] for cwd in folders for text in paths_in(expanded(word, cwd)))
 
 
 def _is_installed(path: str) -> bool:
@@ -111,34 +101,9 @@ def _beyond(cwd: str, roots: Sequence[str], words: Sequence[str], texts: set[int
     return None if word is None else f"`{word}` reaches outside the workspace, which is only part of the repository"
 
 
-def _copies(plan: Plan) -> Iterator[str]:
-    """The files that `cp` writes in a folder: it writes through a link that already exists."""
-    for stage, folders in with_folders(plan):
-        use = examine(program(stage.words[0].text), stage.words)
-        if use is not None and use.names[0] == "cp" and use.operands:
-            *sources, target = use.operands
-            for cwd in folders:
-                folder = os.path.join(cwd, expanded(target, cwd))
-                names = (os.path.basename(path) for word in sources for path in matches_of(word, cwd))
-                yield from (os.path.join(folder, name) for name in names)
-
-
-def _trees(plan: Plan) -> Iterator[str]:
-    """Where `cp -r` puts whole folders: it would write through links in them, and each file is not checked."""
-    for stage, folders in with_folders(plan):
-        use = examine(program(stage.words[0].text), stage.words)
-        if use is None or use.names[0] != "cp" or use.option(*_RECURSIVE) is None or not use.operands:
-            continue
-        *sources, target = use.operands
-        for cwd in folders:
-            place = os.path.join(cwd, expanded(target, cwd))
-            whole = use.option("-T", "--no-target-directory") is not None or not os.path.isdir(place)
-            for path in (path for word in sources for path in matches_of(word, cwd)):
-                if os.path.isdir(os.path.join(cwd, path)):
-                    yield place if whole else os.path.join(place, os.path.basename(path.rstrip("/")))
-
-
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    if stage.hides:  # git shows changes of any files
+        return _may_come_upon_linked(stage, cwd, roots)
     if _comes_upon_files(name, stage):
         why = _may_come_upon_twin(roots) or _may_come_upon_linked(stage, cwd, roots)
         if why is not None:
@@ -168,17 +133,41 @@ def _may_come_upon_twin(roots: Sequence[str]) -> str | None:
 
 def _may_come_upon_linked(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
     """With `.env -> conf/dev`, a search of `conf` finds a secret under a name that does not tell."""
-    links = [(name, leads) for name, leads in links_at_top(roots) if why_secret((name,))]
-    linked = [(name, leads) for name, leads in links if not secret(Word(leads), "/")]  # others are skipped by name
+    linked = {leads: name for leads, name in _led(roots).items() if not secret(Word(leads), "/")}  # skipped by name
     if not linked:
         return None
-    texts = [text for word in stage.words[1:] for text in matches_of(word, cwd)]
-    folders = [folder for text in texts if os.path.isdir(folder := os.path.realpath(os.path.join(cwd, text)))]
-    searched = [*folders, *([] if folders else [os.path.realpath(cwd)])]
-    for name, leads in linked:
-        if inside(leads, searched) or any(inside(folder, [leads]) for folder in searched):
+    texts = [text for word in _searched(stage) for text in matches_of(word, cwd)]
+    start = roots if stage.hides else [cwd]  # git searches the whole repository
+    searched = [os.path.realpath(path) for path in [os.path.join(cwd, text) for text in texts] or start]
+    for leads, name in linked.items():
+        if inside(leads, searched) or any(inside(place, [leads]) for place in searched):
             return f"{name} leads to {leads}, which a search may find"
     return None
+
+
+def _searched(stage: Stage) -> list[Word]:
+    """The words that say where to search; none means the current folder."""
+    words = list(stage.words[1:])
+    if stage.hides:  # before `--`, git may take a word for a commit, and after it for a pattern
+        paths = list(dropwhile(lambda word: word.text != "--", words))[1:]
+        return [] if any(_PATHSPEC.search(word.text) for word in paths) else paths
+    match program(stage.words[0].text):
+        case "find":
+            return list(takewhile(lambda word: not word.text.startswith("-"), words))
+        case name:
+            use = examine(name, stage.words)
+            return [] if use is None else use.reads
+
+
+def _led(roots: Sequence[str]) -> dict[str, str]:
+    """Where links with the names of secrets lead; in a workspace that is too large to check, those at its top, which
+    are also known at once.
+    """
+    top = {leads: name for name, leads in links_at_top(roots) if why_secret((name,))}
+    try:
+        return secrets_by_links(roots) | top
+    except TooManyFiles:
+        return top
 
 
 def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
@@ -192,17 +181,18 @@ def _starts_outside(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
 
 
 def _behind(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
-    words = [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
-    links = links_at_top(roots)
-    for word in words:
+    named = [word for word in stage.words[1:] if not word.text.startswith("--exclude=")]
+    for word in (*named, *(one.target for one in stage.redirects if isinstance(one.target, Word))):
         matches = list(islice(matches_of(word, cwd), _MAX_MATCHES + 1))
         if len(matches) > _MAX_MATCHES:
             return f"`{word.text}` matches more than {_MAX_MATCHES} files, too many to check for secrets"
         if program(stage.words[0].text) == "diff":
             if found := _in_capitals(matches, cwd):
                 return f"`{word.text}` contains {found}, which may hold secrets"
-            matches += [os.path.join(folder, name) for folder in matches for name in _entries(folder, cwd)]
-        found = next((path for path in matches if _leads_to_secret(path, cwd, links, wild=is_wild(word))), None)
+            matches += [
+                os.path.join(folder, name) for folder in matches for name in entries(os.path.join(cwd, folder))
+            ]  # with `-r` it is told not to follow links
+        found = next((path for path in matches if _leads_to_secret(path, cwd, roots, wild=is_wild(word))), None)
         if found is not None:
             return f"`{word.text}` leads to {os.path.realpath(os.path.join(cwd, found))}, which may hold secrets"
         if (why := _first_twin(matches, cwd, roots)) is not None:
@@ -216,10 +206,10 @@ def _in_capitals(folders: Sequence[str], cwd: str) -> str | None:
     return next((path for path in found if os.path.basename(path) != os.path.basename(path).lower()), None)
 
 
-def _entries(folder: str, cwd: str) -> list[str]:
-    """What `diff` of two folders opens by itself, including links; with `-r` it is told not to follow links."""
+def entries(folder: str) -> list[str]:
+    """The names in a folder; none if it is not one."""
     try:
-        return os.listdir(os.path.join(cwd, folder))
+        return os.listdir(folder)
     except OSError:
         return []
 
@@ -229,16 +219,18 @@ def _first_twin(paths: Sequence[str], cwd: str, roots: Sequence[str]) -> str | N
     return next((why for path in paths if (why := why_second_name(os.path.join(cwd, path), roots))), None)
 
 
-def _leads_to_secret(path: str, cwd: str, links: Sequence[tuple[str, str]], *, wild: bool) -> bool:
-    """A name that was written out has been judged; its link target has not, and neither have the names that links at
-    the top of the workspace give it (`.env -> conf/dev`).
+def _leads_to_secret(path: str, cwd: str, roots: Sequence[str], *, wild: bool) -> bool:
+    """A name that was written out has been judged; its link target has not, and neither have the names that links give
+    it (`.env -> conf/dev`).
     """
     full = os.path.join(cwd, path)
+    if full in _STREAMS:
+        return False
     real = os.path.realpath(full)
     changed = real != os.path.normpath(full)
     if (wild and why_secret(path.split("/"))) or (changed and secret(Word(real), "/")):
         return True
-    return any(map(why_secret, names_by_links(links, real)))
+    return any(map(why_secret, names_by_links(links_around(roots, real), real)))
 
 
 def matches_of(word: Word, cwd: str) -> Iterator[str]:

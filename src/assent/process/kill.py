@@ -11,7 +11,7 @@ import signal
 from assent.process.family import Family
 
 _LOOK_AGAIN = 0.002
-_LOOK_AROUND = 0.5
+_RESCAN_SECONDS = 0.5
 _KILL_TIMEOUT = 5.0
 """After this, any survivors cannot be killed by us: they are somebody else's, or stuck in the kernel."""
 
@@ -28,7 +28,7 @@ async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.E
     while living and loop.time() < deadline:
         # Repeatedly, because a process that was forking while we looked was not in the list.
         _send(living, leader, signal.SIGKILL)
-        await _until_gone(family, living, min(loop.time() + _LOOK_AROUND, deadline), None)
+        await _until_gone(family, living, min(loop.time() + _RESCAN_SECONDS, deadline), None)
         living = family.members()
     return tuple(living)
 

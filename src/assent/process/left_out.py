@@ -70,7 +70,7 @@ def left_out(
 def leading_to_secrets(git: Git, listings: Sequence[Sequence[str]], is_secret: Callable[[str], bool]) -> str:
     """Why a command that shows one file, including under its earlier names, must not run; empty if it may."""
     try:
-        found = secrets_among(git, listings, is_secret, patience=_ONE_LISTING_TIMEOUT)
+        found = secrets_among(git, listings, is_secret, max_wait=_ONE_LISTING_TIMEOUT)
     except Failed:
         return "the earlier names of the file cannot be listed"
     return f"its history includes {min(found)}, which usually holds secrets" if found else ""
@@ -112,10 +112,10 @@ def secrets_among(
     listings: Sequence[Sequence[str]],
     is_secret: Callable[[str], bool],
     behind: Sequence[str] = (),
-    patience: float | None = None,
+    max_wait: float | None = None,
 ) -> set[str]:
     """The names of secrets in these listings. Raises Failed."""
-    names = {name for words in listings for name in _listed(git, [*words, *behind], patience)}
+    names = {name for words in listings for name in _listed(git, [*words, *behind], max_wait)}
     return {name for name in map(os.fsdecode, names) if is_secret(name)}
 
 
@@ -124,7 +124,7 @@ def _all_at_once(listings: Sequence[Sequence[str]]) -> bool:
     return not any(words[0] == "log" for words in listings)
 
 
-def _listed(git: Git, words: Sequence[str], patience: float | None) -> list[bytes]:
+def _listed(git: Git, words: Sequence[str], max_wait: float | None) -> list[bytes]:
     def run() -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             [*git.argv, *words],
@@ -133,7 +133,7 @@ def _listed(git: Git, words: Sequence[str], patience: float | None) -> list[byte
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=patience,
+            timeout=max_wait,
             check=False,
         )
 

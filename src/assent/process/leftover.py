@@ -15,26 +15,26 @@ from typing import Self
 
 from assent.process import process_table
 from assent.process.ancestry import MARKER, TITLE
-from assent.process.reaper import GRACE, NAME
+from assent.process.reaper import KILL_DELAY, NAME
 
 END_TIMEOUT = 5.0
 _LOOK_AGAIN = 0.02
 
 
-async def end_leftovers(mark: str, patience: float = END_TIMEOUT) -> tuple[int, ...]:
+async def end_leftovers(mark: str, max_wait: float = END_TIMEOUT) -> tuple[int, ...]:
     """Returns when nothing is left, or with those that could not be ended within this many seconds."""
     with _MarkHolder(mark) as holder:
-        return await _end(mark, holder, patience)
+        return await _end(mark, holder, max_wait)
 
 
-async def _end(mark: str, holder: "_MarkHolder", patience: float) -> tuple[int, ...]:
+async def _end(mark: str, holder: "_MarkHolder", max_wait: float) -> tuple[int, ...]:
     loop = asyncio.get_running_loop()
     begun = loop.time()
     while (living := await asyncio.to_thread(_living, mark, holder)) or holder.is_there():
         passed = loop.time() - begun
-        if passed > patience:
+        if passed > max_wait:
             break
-        if not holder.is_there() or passed > GRACE + 1:
+        if not holder.is_there() or passed > KILL_DELAY + 1:
             _send(living, signal.SIGKILL)
         await asyncio.sleep(_LOOK_AGAIN)
     return tuple(living)

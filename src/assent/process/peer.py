@@ -111,10 +111,10 @@ class Peer:
         """The beginning and the end of its standard error."""
         return self._errors.excerpt().text()
 
-    async def gone(self, patience: float) -> bool:
+    async def gone(self, max_wait: float) -> bool:
         """Whether it exits within this many seconds."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(max_wait):
                 await self._exited.wait()
         return self._exited.is_set()
 
@@ -149,21 +149,21 @@ class Peer:
 
     # --- the end ---
 
-    async def close(self, patience: float = 1.0, grace: float = 0.5) -> None:
+    async def close(self, max_wait: float = 1.0, grace: float = 0.5) -> None:
         """Closes its input, which asks it to exit; then sends signals. Completes even if cancelled."""
         if self._closing is None:
-            self._closing = asyncio.create_task(self._close(patience, grace))
+            self._closing = asyncio.create_task(self._close(max_wait, grace))
         try:
             await asyncio.shield(self._closing)
         except asyncio.CancelledError:
             await asyncio.wait([self._closing])
             raise
 
-    async def _close(self, patience: float, grace: float) -> None:
+    async def _close(self, max_wait: float, grace: float) -> None:
         if not self._writing.is_closing():  # it closes by itself when the program has exited
             self._writing.abort()
         swallowing = asyncio.create_task(self._swallow())
-        await self.gone(patience)
+        await self.gone(max_wait)
         await end_family(self._family, self.pid, grace, asyncio.Event())
         swallowing.cancel()
         self._process.close()

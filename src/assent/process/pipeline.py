@@ -82,7 +82,7 @@ class Pipeline:
         return self._ended([started])[-1]
 
     def _pipe(self, commands: "Sequence[Command]", frame: PlanFrame) -> int:
-        running: list[Started | _Beside] = []
+        running: list[Started | _BackgroundTask] = []
         group = 0
         incoming = [os.dup(frame.input)]
         for command in commands[:-1]:
@@ -97,17 +97,17 @@ class Pipeline:
         running.append(self._begin(commands[-1], inner, group, incoming))
         return self._ended(running)[-1]
 
-    def _begin(self, command: "Command", frame: PlanFrame, group: int, owned: list[int]) -> "Started | _Beside":
+    def _begin(self, command: "Command", frame: PlanFrame, group: int, owned: list[int]) -> "Started | _BackgroundTask":
         """Starts a part of a pipe, which moves nothing else; `owned` are the ends that are not needed afterwards."""
         if not isinstance(command, Stage):
-            return _Beside(lambda: self._compound(command, frame), owned, self._say)
+            return _BackgroundTask(lambda: self._compound(command, frame), owned, self._say)
         try:
             return self._starter.start(command, frame, group, alone=False)
         finally:
             for descriptor in owned:
                 os.close(descriptor)
 
-    def _ended(self, running: "Sequence[Started | _Beside]") -> list[int]:
+    def _ended(self, running: "Sequence[Started | _BackgroundTask]") -> list[int]:
         codes = [one.wait() for one in running]
         for one in running:
             self._jobs.ended(_group(one))
@@ -170,7 +170,7 @@ class Pipeline:
         reading, writing = os.pipe()
         inner = frame.copy()
         inner.output = writing
-        work = _Beside(lambda: self._steps(steps, inner), [writing], self._say)
+        work = _BackgroundTask(lambda: self._steps(steps, inner), [writing], self._say)
         try:
             printed = _read_all(reading)
         finally:
@@ -183,7 +183,7 @@ class Pipeline:
         return as_word(printed)
 
 
-class _Beside:
+class _BackgroundTask:
     """A part of a plan that runs concurrently, in a thread: its programs are processes of their own."""
 
     child = 0
@@ -211,7 +211,7 @@ class _Beside:
         return self._code
 
 
-def _group(one: "Started | _Beside") -> int:
+def _group(one: "Started | _BackgroundTask") -> int:
     return 0 if isinstance(one.child, int) else one.child.pid
 
 

@@ -31,8 +31,16 @@ DESCRIPTORS = 4
 """Descriptors per request: the socket of one command, and its three streams."""
 REPLY = 48
 """Bytes of each message we send, padded with spaces."""
-GRACE = 1.0
+KILL_DELAY = 1.0
 """Seconds from SIGTERM to SIGKILL."""
+INPUTS = 100
+"""The first descriptor at which a launcher finds what was sent along for it."""
+STATUS = 99
+"""The descriptor to which a launcher reports that the program itself ran."""
+NEVER_RAN = b"never ran"
+"""Said instead of an exit status if the launcher failed."""
+CHANGED = b"changed"
+"""Said, after the number of the file, if a file that must not change has another content."""
 NAME = b"\0assent-run-"
 """Prefix of a command's mark: an abstract address that its reaper holds, so that others can find it."""
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
@@ -50,7 +58,7 @@ class Seats:
     def __init__(self) -> None:
         self._seats, self._offering = os.pipe()
         os.set_blocking(self._seats, False)
-        self.heard, self._telling = os.pipe()
+        self.announcements, self._announcing = os.pipe()
 
     def offer(self, count: int) -> None:
         os.write(self._offering, b"." * count)
@@ -62,11 +70,11 @@ class Seats:
             return False
 
     def tell(self, *, sits: bool) -> None:
-        os.write(self._telling, (os.getpid() | (_SITS if sits else 0)).to_bytes(4, sys.byteorder))
+        os.write(self._announcing, (os.getpid() | (_SITS if sits else 0)).to_bytes(4, sys.byteorder))
 
     def changes(self) -> list[tuple[int, bool]]:
         """Who has sat down or got up, in this order."""
-        return [(number & ~_SITS, bool(number & _SITS)) for number in numbers(os.read(self.heard, 4096))]
+        return [(number & ~_SITS, bool(number & _SITS)) for number in numbers(os.read(self.announcements, 4096))]
 
 
 class Reaper:
@@ -107,23 +115,30 @@ class Reaper:
     def _served(self, descriptors: list[int]) -> bool:
         """Whether nothing is left of it."""
         self._leader = 0
+        self._unchanged = list[tuple[bytes, bytes, bytes]]()
         self._left_alone = False
+        self._report = -1
         self._streams = descriptors[1:]
         self._control = socket(fileno=descriptors[0])
         try:
-            mark, argv, cwd, env = self._request()
+            mark, argv, cwd, inputs, env = self._request()
             held = _hold(mark)
             try:
-                return self._serve(argv, cwd, env)
+                return self._serve(argv, cwd, inputs, env)
             finally:
                 held.close()
         finally:
             self._control.close()
+            if self._report >= 0:
+                os.close(self._report)
 
-    def _serve(self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> bool:
+    def _serve(self, argv: list[bytes], cwd: bytes, inputs: list[bytes], env: dict[bytes, bytes]) -> bool:
         if self._is_alone():
             return False
-        self._leader, problem = self._start(argv, cwd, env)
+        self._report, extra = _descriptors(inputs) if inputs else (-1, [])
+        self._leader, problem = self._start(argv, cwd, env, extra)
+        for fd, _ in extra:
+            os.close(fd)
         since = process_table.line(self._leader) or []
         os.chdir("/")
         for fd in self._streams:
@@ -139,12 +154,16 @@ class Reaper:
 
     # --- start ---
 
-    def _request(self) -> tuple[bytes, list[bytes], bytes, dict[bytes, bytes]]:
-        """The mark, the number of words, the words, the folder and the variables, each terminated by a NUL."""
+    def _request(self) -> tuple[bytes, list[bytes], bytes, list[bytes], dict[bytes, bytes]]:
+        """The mark, the number of words, the words, the folder, the inputs of a launcher in hexadecimal, the files that
+        must not have changed, and the variables, each terminated by a NUL.
+        """
         size = int.from_bytes(self._receive(8), "big")
         mark, count, *rest = self._receive(size).split(b"\0")[:-1]
-        argv, cwd, pairs = rest[: int(count)], rest[int(count)], rest[int(count) + 1 :]
-        return mark, argv, cwd, {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
+        argv, (cwd, inputs, unchanged, *pairs) = rest[: int(count)], rest[int(count) :]
+        self._unchanged = [one.partition(b":") for one in unchanged.split()]
+        env = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
+        return mark, argv, cwd, [bytes.fromhex(one.decode()) for one in inputs.split()], env
 
     def _receive(self, size: int) -> bytes:
         data = bytearray()
@@ -155,19 +174,26 @@ class Reaper:
             data += piece
         return bytes(data)
 
-    def _start(self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> tuple[int, bytes]:
-        """The process, or what kept the program from running. Without a fork, which would copy the interpreter."""
+    def _start(
+        self, argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], extra: list[tuple[int, int]]
+    ) -> tuple[int, bytes]:
+        """The process, or what kept the program from running. Without a fork, which would copy the interpreter.
+
+        A launcher keeps ignoring the polite signals, as we do: they are for the program, which it looks after.
+        """
         try:
             os.chdir(cwd)
         except OSError as error:
             return 0, b"%d cwd" % (error.errno or 0)
         actions = [(os.POSIX_SPAWN_DUP2, fd, at) for at, fd in enumerate(self._streams)]
+        actions += [(os.POSIX_SPAWN_DUP2, fd, at) for fd, at in extra]
+        defaults = [number for number in self._defaults if not (extra and number in _IGNORED)]
+        if self._unchanged and (changed := _first_changed(self._unchanged)) is not None:
+            return 0, b"%d %s" % (changed, CHANGED)
         problem = errno.ENOENT
         for program in _candidates(argv[0], env):
             try:
-                return os.posix_spawn(
-                    program, argv, env, file_actions=actions, setsid=True, setsigdef=self._defaults
-                ), b""
+                return os.posix_spawn(program, argv, env, file_actions=actions, setsid=True, setsigdef=defaults), b""
             except OSError as error:
                 if error.errno not in (errno.ENOENT, errno.ENOTDIR):  # as a shell reports it
                     problem = error.errno or 0
@@ -205,12 +231,21 @@ class Reaper:
         for pid, status in collect():
             if pid == self._leader:
                 self._leader = -pid
-                self._say(b"%d" % status)
+                self._say(b"%d" % status if self._has_run() else NEVER_RAN)
         return not self._left_alone or _has_children()
+
+    def _has_run(self) -> bool:
+        """A launcher reports the exit code of the program; if it does not, there was none."""
+        if self._report < 0:
+            return True
+        try:
+            return b"exit-code" in os.read(self._report, 4096)
+        except OSError:
+            return False
 
     def _end_all(self) -> None:
         me, session = os.getpid(), abs(self._leader)
-        end(lambda: process_table.below(me, session), GRACE)
+        end(lambda: process_table.below(me, session), KILL_DELAY)
 
     def _heard(self, size: int) -> bytes:
         try:
@@ -223,6 +258,29 @@ class Reaper:
             self._control.sendall(data.ljust(REPLY))
         except OSError:
             return  # nobody is listening any longer; that is noticed as well
+
+
+def _first_changed(files: list[tuple[bytes, bytes, bytes]]) -> int | None:
+    """The number of the first file with another content."""
+    from assent.safe_open import content_digest
+
+    for number, (path, _, digest) in enumerate(files):
+        if content_digest(bytes.fromhex(path.decode())) != digest.decode():
+            return number
+    return None
+
+
+def _descriptors(inputs: list[bytes]) -> tuple[int, list[tuple[int, int]]]:
+    """Where a launcher's report can be read, and its descriptors: ours, and the numbers that it expects."""
+    report, writing = os.pipe()
+    os.set_blocking(report, False)
+    found = [(writing, STATUS)]
+    for at, data in enumerate(inputs):
+        fd = os.memfd_create("input", os.MFD_CLOEXEC)
+        os.write(fd, data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        found.append((fd, INPUTS + at))
+    return report, found
 
 
 def receive_descriptors(door: socket, flags: int = 0) -> list[int]:
@@ -251,7 +309,7 @@ def numbers(raw: bytes) -> list[int]:
 def end(
     living: Callable[[], list[int]],
     grace: float,
-    patience: float | None = None,
+    max_wait: float | None = None,
     on_ended: Callable[[dict[int, int]], object] = dict,
 ) -> None:
     """Until all are gone, or for this many seconds. Reports the children that exited meanwhile."""
@@ -260,7 +318,7 @@ def end(
     pause = 0.002
     while pids := living():
         passed = time.monotonic() - begun
-        if patience is not None and passed > patience:
+        if max_wait is not None and passed > max_wait:
             return
         polite = passed < grace
         for pid in pids:

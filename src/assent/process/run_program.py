@@ -11,12 +11,13 @@ from typing import Literal
 
 from msgspec import Struct
 
+from assent.plan import ExecutedFile
 from assent.process.environment import child_environment
 from assent.process.family import Family
 from assent.process.kill import end_family
 from assent.process.output_buffer import Decoder, Excerpt, Kept
 from assent.process.pty import Channel, Size
-from assent.process.spawn import spawn
+from assent.process.spawn import Launcher, spawn
 
 Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
 Tell = Callable[[str], None]
@@ -60,6 +61,8 @@ class ProcessFinished(Struct, frozen=True, kw_only=True):
     """Processes that still hold the output after a normal end. They are left alone."""
     survivors: tuple[int, ...] = ()
     """Processes that could not be ended after a timeout: somebody else's, or stuck in the kernel."""
+    never_ran: bool = False
+    """The sandbox could not be set up; its own message is the output."""
 
 
 def _ignore(_: object) -> None:
@@ -77,14 +80,17 @@ async def run(
     limits: ProcessLimits = ProcessLimits(),  # noqa: B008  (frozen)
     terminal: Size | None = None,
     mark: str = "",
+    launcher: Launcher | None = None,
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> ProcessFinished:
-    """Raises OSError if the program cannot be started. `on_binary` counts the bytes of binary output.
+    """Raises OSError if the program cannot be started, and FileChanged if one of these files has another content.
+    `on_binary` counts the bytes of binary output.
 
     By its `mark` (see `leftover.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
     child = _Child(on_output, on_binary, limits, terminal)
-    await child.start(argv, cwd, env, mark or os.urandom(8).hex())
+    await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher, unchanged)
     try:
         return await child.over(on_start)
     finally:
@@ -108,10 +114,19 @@ class _Child:
         self._held = True
         self._channel = Channel(terminal)
 
-    async def start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> None:
+    async def start(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        mark: str,
+        launcher: Launcher | None,
+        unchanged: Sequence[ExecutedFile],
+    ) -> None:
         """Nothing has to be released if it fails."""
+        output = self._channel.theirs
         try:
-            self._process = await spawn(argv, cwd, env, mark, output=self._channel.theirs)
+            self._process = await spawn(argv, cwd, env, mark, output=output, launcher=launcher, unchanged=unchanged)
         except BaseException:
             self._channel.close()
             raise
@@ -165,6 +180,7 @@ class _Child:
             binary=self._decoder.binary,
             background=tuple(background),
             survivors=survivors,
+            never_ran=self._process.never_ran,
         )
 
     def close(self) -> None:

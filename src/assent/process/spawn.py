@@ -12,9 +12,22 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
+from assent.plan import ExecutedFile
 from assent.process import supervisor_client
 from assent.process.ancestry import MARKER
+from assent.process.changed_files import FileChanged, first_changed
 from assent.process.family import nested_mark
+
+
+class Launcher(Struct, frozen=True):
+    """A program that restricts itself and then becomes, or starts, the one it is given: a sandbox."""
+
+    argv: tuple[str, ...]
+    """Its words, before those of the program."""
+    inputs: tuple[bytes, ...] = ()
+    """What it reads from the descriptors `reaper.INPUTS` and following; it reports to `reaper.STATUS`."""
 
 
 class Child(Protocol):
@@ -42,6 +55,11 @@ class Child(Protocol):
         """Its reaper was killed: nobody looks after what it left."""
         ...
 
+    @property
+    def never_ran(self) -> bool:
+        """The launcher failed; the program itself was not started."""
+        ...
+
     def on_exit(self, tell: Callable[[], None]) -> None:
         """Call `tell` in the running loop when it has ended."""
         ...
@@ -62,8 +80,11 @@ async def spawn(
     output: int,
     errors: int | None = None,
     input: int | None = None,
+    launcher: Launcher | None = None,
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> Child:
-    """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it.
+    """Errors go where the output goes, unless told otherwise. Our own input may be a protocol: nobody gets it. Raises
+    FileChanged, and starts nothing, if one of these files has another content.
 
     Raises OSError if it cannot be started. If the caller is cancelled meanwhile, it learns that at its next `await` and
     has to end what was started.
@@ -73,14 +94,25 @@ async def spawn(
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         streams = (nothing if input is None else input, output, output if errors is None else errors)
-        return await start(argv, cwd, marked, mark, streams)
+        if launcher is None:
+            return await start(argv, cwd, marked, mark, streams, (), unchanged)
+        return await start([*launcher.argv, *argv], cwd, marked, mark, streams, launcher.inputs, unchanged)
     finally:
         os.close(nothing)
 
 
 async def _start(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], _: str, streams: tuple[int, int, int]
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    _: str,
+    streams: tuple[int, int, int],
+    inputs: Sequence[bytes] = (),
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> "_Unsupervised":
+    assert not inputs, "only the supervisor can hand these to a launcher"
+    if (path := first_changed((one.path, one.sha256) for one in unchanged)) is not None:
+        raise FileChanged(path)
     return _Unsupervised(argv, cwd, env, streams)
 
 
@@ -90,6 +122,7 @@ class _Unsupervised:
     reaper = 0
     since = 0
     lost = False
+    never_ran = False
 
     def __init__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], streams: tuple[int, int, int]) -> None:
         self._closed = False

@@ -26,6 +26,7 @@ NOT_FOUND = 127
 REFUSED = 126
 _SIEVE_ENDS = 1.0  # seconds after the program that reads the names has ended
 _KEPT = ("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR")
+_OWN_STREAMS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
 _READ_IGNORE_FILES = frozenset(("git", "rg"))
 
 
@@ -143,10 +144,19 @@ class Starter:
             guarded = guard(program, argv, frame.cwd, environment, self._setup(stage, frame, opened, argv))
         except (RefusedRepository, OSError) as error:
             raise Refusal(f"{argv[0]}: {error}") from error
+        self._check_files()
         environment |= guarded.variables
         for note in guarded.notes:
             self._say(note)
         return self._spawn(stage, program, guarded, files, frame, environment, descriptors, group, opened)
+
+    def _check_files(self) -> None:
+        """As late as possible: an earlier command of the plan may have changed one, too."""
+        if self._plan.unchanged:
+            from assent.process.changed_files import first_changed
+
+            if (path := first_changed((one.path, one.sha256) for one in self._plan.unchanged)) is not None:
+                raise Refusal(f"{path}: has changed since it was approved, so this was not started")
 
     def _setup(self, stage: "Stage", frame: PlanFrame, opened: list[int], argv: Sequence[str]) -> Setup:
         plan = self._plan
@@ -272,7 +282,8 @@ class Starter:
         """The first path in these words that is outside, with links followed."""
         from assent.plan import paths_in
 
-        places = [(path, os.path.join(cwd, path)) for word in words for path in paths_in(word)]
+        named = (path for word in words for path in paths_in(word) if path not in _OWN_STREAMS)
+        places = [(path, os.path.join(cwd, path)) for path in named]
         return next((w for w, p in places if os.path.lexists(p) and not real_below(p, self._plan.roots)), None)
 
     def _read_from(self, stage: "Stage", frame: PlanFrame) -> list[str]:

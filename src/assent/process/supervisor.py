@@ -39,9 +39,9 @@ else:
 
 READY = 4
 """Reapers that wait for the next commands: forking on demand would delay every command."""
-PAUSE = 0.03
+REFILL_DELAY = 0.03
 """Seconds without a request until vacant seats are filled, unless all of them are vacant."""
-AFTERWARDS = 4.0
+MAX_OUTLIVE_SECONDS = 4.0
 """Maximum seconds that it outlives Assent, in case a reaper does not finish its work."""
 
 
@@ -73,13 +73,13 @@ class Supervisor:
     def run(self) -> None:
         waiting = select.poll()
         waiting.register(self._door.fileno(), 0)  # only to notice that Assent has exited: requests are for the reapers
-        waiting.register(self._seats.heard, select.POLLIN)
+        waiting.register(self._seats.announcements, select.POLLIN)
         waiting.register(self._woken, select.POLLIN)
         self._offer()
         self._refill()
         while True:
-            ready = {fd for fd, _ in waiting.poll(PAUSE * 1000 if self._vacant else None)}
-            if self._seats.heard in ready:
+            ready = {fd for fd, _ in waiting.poll(REFILL_DELAY * 1000 if self._vacant else None)}
+            if self._seats.announcements in ready:
                 self._hear()
             if self._woken in ready:
                 self._collect()
@@ -107,7 +107,7 @@ class Supervisor:
     def _see_to_the_end(self) -> None:
         waiting = select.poll()
         waiting.register(self._woken, select.POLLIN)
-        until = time.monotonic() + AFTERWARDS
+        until = time.monotonic() + MAX_OUTLIVE_SECONDS
         while self._reapers and (left := until - time.monotonic()) > 0:
             if waiting.poll(left * 1000):
                 self._collect()

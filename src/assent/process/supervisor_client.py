@@ -17,8 +17,10 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 
+from assent.plan import ExecutedFile
 from assent.process.ancestry import MARKER, TITLE
-from assent.process.reaper import LEAVE, REPLY
+from assent.process.changed_files import FileChanged
+from assent.process.reaper import CHANGED, LEAVE, NEVER_RAN, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
 START_TIMEOUT = 10.0
@@ -29,7 +31,7 @@ _INHERITED = (MARKER, "LD_LIBRARY_PATH")
 """All of our environment that the supervisor gets: whose child it is, and where its interpreter may be."""
 
 
-class _Door:
+class _SupervisorSocket:
     """The supervisor's socket: reapers take what is sent. It is closed when nobody uses it any longer."""
 
     def __init__(self, requests: socket.socket, output: int) -> None:
@@ -48,23 +50,31 @@ class _Door:
 
 
 _lock = threading.Lock()
-_door: _Door | None = None
+_door: _SupervisorSocket | None = None
 
 
 async def start(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, streams: tuple[int, int, int]
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    mark: str,
+    streams: tuple[int, int, int],
+    inputs: Sequence[bytes] = (),
+    unchanged: Sequence[ExecutedFile] = (),
 ) -> "Supervised":
-    """Raises OSError if it cannot be started. If cancelled meanwhile, the caller is cancelled at its next `await` and
-    has to end what was started.
+    """Raises OSError or FileChanged if it cannot be started. If cancelled meanwhile, the caller is cancelled at its
+    next `await` and has to end what was started.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     ours.setblocking(False)
     try:
         with theirs:
             _hand_over([theirs.fileno(), *streams])
-        request = _request(argv, cwd, env, mark)  # only now: it takes as long as the reaper needs to wake up
+        request = _request(
+            argv, cwd, env, mark, inputs, unchanged
+        )  # only now: it takes as long as the reaper needs to wake up
         rest = memoryview(request)[ours.send(request) :]  # what does not fit into the socket
-        return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd))
+        return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd, unchanged))
     except BaseException as error:
         ours.close()
         if isinstance(error, TimeoutError) and _door is not None:
@@ -158,7 +168,7 @@ def _hand_over(descriptors: list[int]) -> None:
     raise OSError(errno.EPIPE, "the supervisor for commands is not running")
 
 
-def _open_door() -> _Door:
+def _open_door() -> _SupervisorSocket:
     global _door
     with _lock:
         if _door is None:
@@ -167,7 +177,7 @@ def _open_door() -> _Door:
         return _door
 
 
-def _close_door(door: _Door) -> None:
+def _close_door(door: _SupervisorSocket) -> None:
     global _door
     with _lock:
         if _door is door:
@@ -175,7 +185,7 @@ def _close_door(door: _Door) -> None:
         door.close()
 
 
-def _start_supervisor() -> _Door:
+def _start_supervisor() -> _SupervisorSocket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     output, writing = os.pipe()
     try:
@@ -196,23 +206,34 @@ def _start_supervisor() -> _Door:
         theirs.close()
         os.close(writing)
     threading.Thread(target=process.wait, daemon=True).start()  # reaped whenever it exits
-    return _Door(ours, output)
+    return _SupervisorSocket(ours, output)
 
 
-def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> bytes:
+def _request(
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    mark: str,
+    inputs: Sequence[bytes],
+    unchanged: Sequence[ExecutedFile],
+) -> bytes:
     pairs = (f"{name}={value}" for name, value in env.items())
-    fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, *pairs)]
+    encoded = " ".join(data.hex() for data in inputs)
+    checked = " ".join(f"{os.fsencode(file.path).hex()}:{file.sha256}" for file in unchanged)
+    fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, encoded, checked, *pairs)]
     if any(b"\0" in field for field in fields):
         raise ValueError("embedded null byte")
     body = b"\0".join([*fields, b""])
     return len(body).to_bytes(8, "big") + body
 
 
-def _started(reply: bytes, argv: Sequence[str], cwd: str) -> tuple[int, int, int]:
+def _started(reply: bytes, argv: Sequence[str], cwd: str, unchanged: Sequence[ExecutedFile]) -> tuple[int, int, int]:
     """The program, its reaper, and when the program was started."""
     number, what, *since = reply.split()
     if since:
         return int(number), int(what), int(since[0])
+    if what == CHANGED:
+        raise FileChanged(unchanged[int(number)].path)
     named = {b"cwd": cwd, b"exec": argv[0]}.get(what)
     raise OSError(int(number), os.strerror(int(number)), *([named] if named else []))
 
@@ -226,6 +247,7 @@ class Supervised:
         self.reaper = reaper
         self.since = since
         self.lost = False
+        self.never_ran = False
         self._status: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -244,7 +266,8 @@ class Supervised:
             return
         except OSError:
             data = b""
-        self._status = int(data) if data else -signal.SIGKILL
+        self.never_ran = data.startswith(NEVER_RAN)
+        self._status = 1 if self.never_ran else int(data) if data else -signal.SIGKILL
         self.lost = not data
         self._stop_listening()
         tell()

@@ -105,6 +105,7 @@ class Answers:
         edited = answered.args is not None or (isinstance(task.call, AwaitingApproval) and task.call.edited)
         decision = person_decision(answer, self._transitions.digest(task, answered.args), edited=edited)
         grant = grant_for(answer, approval, task.action, self._transitions.now())
+        self._policy.approve_files(task.action.details)
         if grant is not None:
             self._policy.add_grant(grant)
         scheduled = CallScheduled(task.call_id, decision, new_about(task))

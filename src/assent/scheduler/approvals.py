@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assent.approval import Approval, AskDetails, Decision, EditDetails, Grant, McpDetails, Outcome
+from assent.approval import Approval, AskDetails, Decision, EditDetails, Grant, McpDetails, Outcome, UnapprovedFile
 from assent.commands import Answer
 from assent.hunks import BadHunks, accept
 from assent.parts import JsonObject
@@ -36,6 +36,7 @@ def make_approval(
     invocation: Invocation,
     why: str,
     expires_at: float | None,
+    unapproved: tuple[UnapprovedFile, ...] = (),
 ) -> Approval:
     """The question for an action that needs approval. `action.details` says what would happen."""
     if action.details is None:
@@ -48,6 +49,7 @@ def make_approval(
         options=_options(action, invocation, always=bool(scopes)),
         why=why,
         scopes=scopes,
+        unapproved=unapproved,
         expires_at=expires_at,
         tool=action.tool,
     )

@@ -13,10 +13,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 
 from assent import failpoints
-from assent.approval import Approval, Decision
+from assent.approval import Approval, Decision, ExecDetails
 from assent.commands import Answer
 from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, FileChange, GateKind
 from assent.parts import Failure
+from assent.plan import ExecutedFile
+from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.scheduler.answers import Answers
@@ -238,7 +240,7 @@ class Scheduler:
                 continue
             task.changed = asyncio.Event()
             try:
-                async with asyncio.timeout(self._transitions.patience(task, task.call.approval)):
+                async with asyncio.timeout(self._transitions.max_wait(task, task.call.approval)):
                     await task.changed.wait()
             except TimeoutError:
                 await self._expire(task)
@@ -292,9 +294,7 @@ class Scheduler:
                     await self._transitions.ask(task, task.invocation, "an earlier call changed what it would do")
             case Scheduled(decision=Decision(source="person", digest=digest)) if _may_stand(verdict, task):
                 if self._transitions.digest(task) != digest:
-                    await self._transitions.ask(
-                        task, task.invocation, "what it would do has changed since you approved it"
-                    )
+                    await self._transitions.ask(task, task.invocation, self._transitions.what_changed(task))
             case Scheduled(decision=decision) if postponed == task.postponed and _same(verdict, decision):
                 pass
             case AwaitingApproval() | Scheduled():
@@ -341,6 +341,7 @@ class Scheduler:
             by_person=by_person,
             answers=task.answers,
             mark=self._transitions.mark(task),
+            unchanged=_approved_files(task.action) if decision.source in ("person", "grant") else (),
         )
 
     async def _cancelled(self, task: CallTask) -> None:
@@ -387,6 +388,11 @@ class Scheduler:
             case _:
                 await self._transitions.apply(task, invocation, verdict)
         await self._until_answered(task)
+
+
+def _approved_files(action: Action) -> tuple[ExecutedFile, ...]:
+    """What a rule or a mode allows, it allows whatever is in the files."""
+    return action.details.executes if isinstance(action.details, ExecDetails) else ()
 
 
 def _may_stand(verdict: Verdict, task: CallTask) -> bool:

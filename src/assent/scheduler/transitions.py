@@ -23,6 +23,7 @@ from assent.events import (
 from assent.parts import Failure, JsonObject, TerminalDisplay
 from assent.policy.action import Action
 from assent.policy.decision import Verdict
+from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import Clock, make_approval
 from assent.scheduler.call import Executing, advance
@@ -139,7 +140,7 @@ class Transitions:
     def run(self, task: CallTask) -> None:
         task.runs_since = self._timer()
 
-    def patience(self, task: CallTask, approval: Approval) -> float | None:
+    def max_wait(self, task: CallTask, approval: Approval) -> float | None:
         """Seconds until the approval expires. Changing the clock meanwhile has no effect."""
         if approval.expires_at is None:
             return None
@@ -228,9 +229,16 @@ class Transitions:
     async def ask(self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None) -> None:
         assert task.action is not None
         expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
-        approval = make_approval(self._session, task.call_id, task.action, invocation, why, expires)
+        unapproved = self._policy.unapproved(task.action.details)
+        approval = make_approval(self._session, task.call_id, task.action, invocation, why, expires, unapproved)
         await self.move(task, ApprovalRequested(task.call_id, approval, args, new_about(task, invocation)))
         failpoints.hit("asked")
+
+    def what_changed(self, task: CallTask) -> str:
+        """Why a yes does not cover what the call would do now."""
+        details = task.action.details if task.action is not None else None
+        files = self._policy.unapproved(details)
+        return unapproved_in_words(files) if files else "what it would do has changed since you approved it"
 
     def digest(self, task: CallTask, args: JsonObject | None = None) -> str:
         """The digest of what the call would do now, with these arguments or its own."""

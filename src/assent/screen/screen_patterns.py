@@ -25,11 +25,12 @@ _COLOUR = rf"\x1b\[[0-9;]{{0,{_MAX_COLOUR_LENGTH}}}m"
 _LINES_LOOKED_AT = 5  # the scan stops at this many; whether they are too many is counted then
 _MAX_AT_ONCE = 500
 
-_LOW = re.compile(f"[{LOW}]")
-_STACK = re.compile(rf"\A[{COMBINING}]|[{STACKING}]{{{STACKED + 1},}}")
-_STACKING = re.compile(f"[{STACKING}]")
-_HIGH = re.compile(f"[{HIGH}]")
-_ASTRAL = re.compile(r"[\U00010000-\U0010ffff]")
+_compiled = cache(re.compile)  # when they are first needed: compiling them takes longer than importing this module
+_LOW = f"[{LOW}]"
+_STACK = rf"\A[{COMBINING}]|[{STACKING}]{{{STACKED + 1},}}"
+_STACKING = f"[{STACKING}]"
+_HIGH = f"[{HIGH}]"
+_ASTRAL = r"[\U00010000-\U0010ffff]"
 
 
 class _Padding(msgspec.Struct, frozen=True):
@@ -98,7 +99,7 @@ class ScreenPatterns:
 
     def stacks(self, char: str) -> bool:
         """Whether it joins the marks on the preceding letter, whatever colour comes between."""
-        return _STACKING.match(char) is not None
+        return _compiled(_STACKING).match(char) is not None
 
     def folds_lines(self, newlines: int) -> bool:
         return newlines >= self._padding.newlines
@@ -162,8 +163,9 @@ class ScreenPatterns:
 
 def _is_odd(text: str) -> bool:
     """The classes one after the other: together they would take ten times as long."""
-    found = _LOW.search(text) or _STACK.search(text) or (_ASTRAL.search(text) and _HIGH.search(text))
-    return found is not None
+    if _compiled(_LOW).search(text) or _compiled(_STACK).search(text):
+        return True
+    return _compiled(_ASTRAL).search(text) is not None and _compiled(_HIGH).search(text) is not None
 
 
 @cache

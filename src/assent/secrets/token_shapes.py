@@ -36,9 +36,9 @@ def _shapes_of(provider: Provider) -> Iterator[Shape]:
         yield Shape(kind, beginning, left + re.escape(beginning) + rest, before, mixed)
 
 
-SHORTEST = 15
+MIN_TOKEN_LENGTH = 15
 """Characters of a provider's token, including its prefix."""
-_LONG_WORD = re.compile(rf"[\w%+/=.,~@$:?&-]{{{SHORTEST},}}", re.ASCII)
+_LONG_WORD = re.compile(rf"[\w%+/=.,~@$:?&-]{{{MIN_TOKEN_LENGTH},}}", re.ASCII)
 """Everything that can be in a token, and before it."""
 
 

@@ -33,7 +33,7 @@ class ContextFiles:
         self._touched = Touched(state.folder)
         for call in state.calls.values():
             if isinstance(call, Success):
-                self._touched.saw(self._work_of(call.request).folders)
+                self._touched.observe(self._work_of(call.request).folders)
         self._context = load(self._touched.folders)
 
     @property
@@ -51,7 +51,7 @@ class ContextFiles:
     async def settled(self, calls: Sequence[Terminal]) -> None:
         """Called when a batch is over."""
         done = [self._work_of(call.request) for call in calls if isinstance(call, Success)]
-        found = [self._touched.saw(work.folders) for work in done]
+        found = [self._touched.observe(work.folders) for work in done]
         if any(found) or any(self._is_told(path) for work in done for path in work.writes):
             await self.reload()
 

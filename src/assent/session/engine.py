@@ -22,14 +22,14 @@ from assent.session.state import SessionState
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.offers import PromptServers
 
-LINGER = 20.0
+LINGER_SECONDS = 20.0
 """Seconds for which a resting session stays open: it is likely to be used again."""
 MAX_RESTING = 128
 """How many resting sessions stay open; those that have rested longest are parked first."""
-CALM = 1.0
+CALM_SECONDS = 1.0
 """Seconds since a session was last woken. Until then, four times as many may stay open: answers come first."""
 SWEEP_INTERVAL = 1.0
-PARK_AT_ONCE = 4
+PARK_BATCH_SIZE = 4
 PARK_PAUSE = 0.02
 """Parking is not urgent, and anyone waiting for an answer comes first."""
 
@@ -93,19 +93,19 @@ class SessionEngine(Protocol):
         ...
 
 
-class Opened:
-    """A runner, a function that closes it with everything it uses, and its MCP servers."""
+class OpenSession(Protocol):
+    """A session that runs here, with everything it uses."""
 
-    def __init__(
-        self, runner: RunningSession, close: Callable[[], Awaitable[None]], servers: "PromptServers | None" = None
-    ) -> None:
-        self.runner = runner
-        self.close = close
-        self.servers = servers
-        self.rests_since: float | None = None
+    @property
+    def runner(self) -> RunningSession: ...
+
+    @property
+    def servers(self) -> "PromptServers | None": ...
+
+    async def close(self) -> None: ...
 
 
-Opener = Callable[[SessionInfo], Awaitable[Opened]]
+Opener = Callable[[SessionInfo], Awaitable[OpenSession]]
 CANNOT_OPEN = (LogError, ModelError, BadRule, OSError)
 """What can keep a session from being opened; each says why."""
 
@@ -119,7 +119,7 @@ class LocalEngine:
         opener: Opener,
         client: str,
         *,
-        linger: float = LINGER,
+        linger: float = LINGER_SECONDS,
         max_resting: int = MAX_RESTING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -129,7 +129,8 @@ class LocalEngine:
         self._linger = linger
         self._max_resting = max_resting
         self._clock = clock
-        self._open: dict[str, Opened] = {}
+        self._open: dict[str, OpenSession] = {}
+        self._rests_since: dict[str, float] = {}
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Opening and parking the same session never overlap; for different sessions they may."""
         self._opening: set[str] = set()
@@ -225,7 +226,7 @@ class LocalEngine:
             await self._park(session)
             opened = None
         if opened is not None:
-            opened.rests_since = None
+            self._rests_since.pop(session, None)
             return
         if self._draining:
             raise SessionBusy("the server is shutting down; try again when it is back")
@@ -251,6 +252,7 @@ class LocalEngine:
 
     async def _park(self, session: str) -> None:
         opened = self._open.pop(session, None)
+        self._rests_since.pop(session, None)
         if opened is not None:
             self.parked += 1
             with suppress(LogError):
@@ -260,7 +262,7 @@ class LocalEngine:
         while True:
             await asyncio.sleep(SWEEP_INTERVAL)
             with suppress(LogError):  # reported to the next caller
-                for some in _by(PARK_AT_ONCE, self._parkable()):
+                for some in _by(PARK_BATCH_SIZE, self._parkable()):
                     await asyncio.gather(*map(self._park_resting, some))
                     await asyncio.sleep(PARK_PAUSE)
                 for session in await self._log.expired(time.time()):
@@ -271,10 +273,9 @@ class LocalEngine:
         resting: list[tuple[float, str]] = []
         for session, opened in self._open.items():
             if not opened.runner.resting and opened.runner.failure is None:
-                opened.rests_since = None
+                self._rests_since.pop(session, None)
                 continue
-            opened.rests_since = now if opened.rests_since is None else opened.rests_since
-            resting.append((opened.rests_since, session))
+            resting.append((self._rests_since.setdefault(session, now), session))
         resting.sort()
         most = 4 * self._max_resting if self._woken_lately() else self._max_resting
         surplus = max(0, len(resting) - most)
@@ -283,7 +284,7 @@ class LocalEngine:
         ]
 
     def _woken_lately(self) -> bool:
-        return self._clock() - self._woken_at < CALM
+        return self._clock() - self._woken_at < CALM_SECONDS
 
     async def _park_resting(self, session: str) -> None:
         async with self._gate(session):

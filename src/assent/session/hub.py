@@ -5,7 +5,7 @@ A subscriber is in this process and buffers what it has not read yet; remote cli
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from assent.events import Envelope
 
@@ -46,8 +46,8 @@ class Subscription:
 class Hub:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
-        self.listener: Callable[[Envelope], None] | None = None
-        """Called synchronously, before all others; it must not raise or block."""
+        self.listeners: Sequence[Callable[[Envelope], None]] = ()
+        """Called synchronously, before all others; they must not raise or block."""
 
     def subscribe(self) -> Subscription:
         subscription = Subscription(self)
@@ -59,8 +59,8 @@ class Hub:
             self._subscriptions.remove(subscription)
 
     def publish(self, envelope: Envelope) -> None:
-        if self.listener is not None:
-            self.listener(envelope)
+        for listener in self.listeners:
+            listener(envelope)
         for subscription in self._subscriptions:
             subscription.feed(envelope)
 

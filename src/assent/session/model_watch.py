@@ -1,4 +1,4 @@
-"""Looks at the model in use, in the background, and records what a person should know about it."""
+"""Inspects the model in use, in the background, and records what a person should know about it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

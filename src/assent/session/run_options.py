@@ -15,6 +15,7 @@ from assent.config import SpendingLimits
 from assent.events import Attached, Envelope
 from assent.models.model_protocol import Model
 from assent.parts import Usage
+from assent.policy.file_approvals import FileApprovals
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
@@ -59,6 +60,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     limits: SpendingLimits = SpendingLimits()
     cost: Callable[[str, Usage], float | None] = lambda model, usage: None
     """The dollars for one request to a model, by its name; None if unknown."""
+    files: FileApprovals | None = None
+    """What people have approved for execution; without it, commands are judged by their words alone."""
     masker: Masker = Masker()
     """Knows the secrets that no result may show."""
     only: str = ""
@@ -66,5 +69,5 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     clock: Callable[[], float] = time.time
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits while something more urgent is going on; awaited before a call runs."""
-    listener: Callable[[Envelope], None] | None = None
-    """Receives every event as it happens, from the opening on."""
+    listeners: Sequence[Callable[[Envelope], None]] = ()
+    """Receive every event as it happens, from the opening on."""

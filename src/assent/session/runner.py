@@ -100,7 +100,7 @@ class Runner:
         self._fence = fence
         self._options = options
         self._hub = Hub()
-        self._hub.listener = options.listener
+        self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
         self._policy = _policy(state, options)
         hand_over(state.changes, registry)
@@ -385,6 +385,7 @@ def _policy(state: SessionState, options: RunOptions) -> Policy:
         roots=(state.folder,),
         uses=dict(state.grant_uses),
         clock=options.clock,
+        files=options.files,
     )
 
 

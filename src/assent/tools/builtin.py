@@ -1,11 +1,13 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from assent.config import CommandLimits, Environment
 from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
 from assent.tools.glob import GlobTool
@@ -24,6 +26,7 @@ from assent.tools.write_file import WriteFileTool
 from assent.tools.write_todos import WriteTodosTool
 
 if TYPE_CHECKING:
+    from assent.sandbox.confinement import Confinement
     from assent.web.fetch import Web
 
 
@@ -38,16 +41,27 @@ def builtin_tools(
     contents: PrivateFolder | None = None,
     environment: Environment | None = None,
     masker: Masker | None = None,
+    confinement: "Callable[[], Confinement] | None" = None,
+    approved: SandboxName = "off",
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
     watching. `outputs` is the folder for output that is too long for the model; the workspace must allow reading it.
     `memory` is the user's own context file; without one nothing is remembered. `contents` keeps large file contents
-    from before a change. `environment` selects the variables that commands get, and `masker` masks secrets in what they
-    print.
+    from before a change. `environment` selects the variables that commands get, `masker` masks secrets in what they
+    print, `confinement` puts them into a sandbox, and `approved` is the profile of those that run as they are written.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
-    shell = ShellTool(files, limits=limits, terminal=terminal, environment=environment, outputs=outputs, masker=masker)
+    shell = ShellTool(
+        files,
+        limits=limits,
+        terminal=terminal,
+        environment=environment,
+        outputs=outputs,
+        masker=masker,
+        confinement=confinement,
+        approved=approved,
+    )
     return [
         ReadFileTool(files),
         ReadManyFilesTool(files),

@@ -6,24 +6,33 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
 from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
+from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
+    from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
+    from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
 _MB = 1_000_000
+_CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
+_CHANGED_MEANWHILE = (
+    "{} changed while the command was starting or running: other content than the approved may have run."
+)
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -35,6 +44,13 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     dir_path: Annotated[
         str, Meta(description="Folder to run in, relative to the workspace root or absolute. Default: the root.")
+    ] = ""
+    sandbox: Annotated[
+        Literal["", "network", "off"],
+        Meta(
+            description="Only if the sandbox refused what the command needs: `network` asks the user for network "
+            "access, `off` asks to run it without the sandbox."
+        ),
     ] = ""
 
 
@@ -61,9 +77,12 @@ class ShellTool(Tool[ShellParams]):
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
+        confinement: "Callable[[], Confinement] | None" = None,
+        approved: SandboxName = "off",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
-        get, where to keep output that is too long for the model, and what masks the secrets in it.
+        get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
+        and which profile those have that run as they are written.
         """
         self.files = files
         self.limits = limits
@@ -72,6 +91,8 @@ class ShellTool(Tool[ShellParams]):
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
+        self.confinement = None if confinement is None else functools.cache(confinement)
+        self.approved: SandboxName = approved if confinement is not None else "off"
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -98,7 +119,15 @@ class ShellInvocation(Invocation):
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
-        return ExecDetails(self._params.command, (), self._directory(), "high", "It was not analysed.")
+        return ExecDetails(
+            command=self._params.command,
+            roots=(),
+            directory=self._directory(),
+            risk="high",
+            risk_reason="It was not analysed.",
+            sandbox=self._params.sandbox or self._tool.approved,
+            wider=bool(self._params.sandbox) and self._tool.confinement is not None,
+        )
 
     def resources(self) -> Resources:
         """The files that a command touches are unknown here; the gate decides whether it only reads."""
@@ -110,6 +139,7 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
+        from assent.process.changed_files import FileChanged, StartWatch
         from assent.process.plain_text import plain
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
@@ -118,10 +148,15 @@ class ShellInvocation(Invocation):
         masked = self._tool.masker.stream(whole_lines=True)
         name = output_name(permit.call_id)
         whole = WholeOutput(self._tool.outputs, name, lambda text: masked.feed(plain(text)))
+        confined = await self._confined(permit)
+        removed: list[str] = []
         try:
-            finished = await self._run(permit, live, throttle, whole)
+            watch = StartWatch(permit.unchanged)
+            finished = await self._run(permit, confined, live, throttle, whole, watch)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except FileChanged as error:
+            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
         except asyncio.CancelledError:
             if whole.path:
                 throttle.add(f"\n[all output so far: {whole.path}]\n")
@@ -129,9 +164,18 @@ class ShellInvocation(Invocation):
         finally:
             whole.close()
             throttle.close()
-        return self._result(finished, whole, permit)
+            removed += [] if confined is None else confined.clean_up()
+        return self._result(finished, whole, permit, removed, watch)
 
-    async def _run(self, permit: Permit, live: Live, throttle: "Throttle", whole: "WholeOutput") -> "ProcessFinished":
+    async def _run(
+        self,
+        permit: Permit,
+        confined: "Confined | None",
+        live: Live,
+        throttle: "Throttle",
+        whole: "WholeOutput",
+        watch: "StartWatch",
+    ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
@@ -139,33 +183,74 @@ class ShellInvocation(Invocation):
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
         from assent.process.run_program import run
+        from assent.sandbox.confinement import confined_environment
 
-        def heard(text: str) -> None:
+        def on_output(text: str) -> None:
+            watch.look()
             throttle.add(text)
             whole.add(text)
 
-        argv = [*_shell(), self._params.command] if permit.plan is None else pipeline_argv(permit.plan)
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
+        env = command_environment(self._tool.environment)
         return await run(
             argv,
             cwd=self._directory(),
-            env=command_environment(self._tool.environment),
+            env=env if confined is None else confined_environment(env),
+            launcher=None if confined is None else confined.launcher,
+            unchanged=permit.unchanged,
             on_start=live.process,
-            on_output=heard,
+            on_output=on_output,
             on_binary=throttle.received,
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
             mark=permit.mark,
         )
 
-    def _result(self, finished: "ProcessFinished", whole: "WholeOutput", permit: Permit) -> ToolResult:
+    def _profile(self, permit: Permit) -> SandboxName:
+        if self._tool.confinement is None:
+            return "off"
+        return permit.plan.sandbox if permit.plan is not None else self._params.sandbox or self._tool.approved
+
+    async def _confined(self, permit: Permit) -> "Confined | None":
+        """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
+        run; what rules allow ran before there was a sandbox, and the person was told that there is none.
+        """
+        from assent.sandbox.confinement import Unconfined
+
+        confinement = self._tool.confinement
+        if confinement is None or (name := self._profile(permit)) == "off":
+            return None
+        try:
+            return await confinement().confine(name, self._directory())
+        except Unconfined as error:
+            if permit.plan is not None:
+                return None
+            raise ToolFailed(
+                "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
+            ) from error
+
+    def _result(
+        self,
+        finished: "ProcessFinished",
+        whole: "WholeOutput",
+        permit: Permit,
+        removed: list[str],
+        watch: "StartWatch",
+    ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+        from assent.tools.support.sandbox_notes import sandbox_notes
 
         folder = self._directory()
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes])
-        return ToolResult(report, TerminalDisplay(for_person(finished), ended_badly(finished)))
+        notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
+        watch.look()
+        changed = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *changed])
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in changed)
+        return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover import end_leftovers

@@ -16,7 +16,7 @@ from msgspec import Struct
 from assent.approval import Details
 from assent.events import FileChange
 from assent.parts import Display, Failure, JsonObject, Media, Text
-from assent.plan import Plan
+from assent.plan import ExecutedFile, Plan
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
 
@@ -87,6 +87,8 @@ class Permit(Struct, frozen=True, kw_only=True):
     """The person's answers to the questions of the call."""
     mark: str = ""
     """Processes it starts carry this mark, so that they can be found after Assent has stopped."""
+    unchanged: tuple[ExecutedFile, ...] = ()
+    """Files that a person approved for execution: if one of them has another content, nothing starts."""
 
 
 class Live(Protocol):

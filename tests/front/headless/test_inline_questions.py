@@ -6,9 +6,11 @@ import sys
 from collections.abc import Generator
 
 import pytest
+from msgspec.structs import replace
 
+from assent.app.question_text import question_lines
 from assent.app.style import Style
-from assent.approval import Approval, ExecDetails
+from assent.approval import Approval, ExecDetails, UnapprovedFile
 from assent.commands import Answer, Command
 from assent.events import ApprovalRequested, CallRequest, CommandTaken, Envelope, Event
 from assent.front.headless.inline_questions import TerminalAsker
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.spec("C2")
 
 
 def question(name: str) -> AwaitingApproval:
-    details = ExecDetails(f"echo {name}", (), "/w", "low", "")
+    details = ExecDetails(command=f"echo {name}", roots=(), directory="/w", risk="low", risk_reason="")
     approval = Approval(id=f"q-{name}", digest=f"d-{name}", details=details, options=("proceed_once", "cancel"), why="")
     request = CallRequest(call_id=name, tool="run_shell_command", args={}, prompt_id="p")
     return AwaitingApproval(request=request, started_at=0.0, approval=approval)
@@ -45,6 +47,18 @@ class Session:
     async def ask_also(self, name: str) -> None:
         self.waiting.append(question(name))
         await self.tell(ApprovalRequested(name, self.waiting[-1].approval))
+
+
+@pytest.mark.spec("J9")
+def test_a_question_names_the_files_that_run_and_are_new_or_changed() -> None:
+    asked = question("one")
+    files = (UnapprovedFile("x\u202e.sh"), UnapprovedFile("Makefile", changed=True))
+    lines = list(question_lines(replace(asked, approval=replace(asked.approval, unapproved=files)), Style(False)))
+    (line,) = [line for line in lines if "approved" in line]
+    assert line.startswith("  ! Runs files that you have not approved: x")
+    assert line.endswith(".sh (new), Makefile (changed)")
+    assert "\u202e" not in line
+    assert not any("approved" in line for line in question_lines(asked, Style(False)))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A stage for the whole terminal UI."""
+"""A harness for the whole terminal UI."""
 
 from collections.abc import Callable
 from pathlib import Path

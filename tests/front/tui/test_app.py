@@ -24,20 +24,20 @@ from support.app_harness import AppHarness
 from support.fake_catalog import FakeCatalog
 from support.program import asks_for, read, says, shell, write
 
-SetStage = Callable[..., AppHarness]
+MakeHarness = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 SLOW = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
 
 
 @pytest.mark.spec("G2")
-async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(harness: SetStage):
+async def test_a_reply_appears_while_it_is_still_coming_with_a_spinner_and_the_time(harness: MakeHarness):
     async with harness(SLOW).open(prompt="tell") as on:
         await on.until_shown("❯ tell", "✦ Once upon", "Esc to cancel")
         assert any(sign in on.shown for sign in "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 
 @pytest.mark.spec("G2")
-async def test_live_output_of_a_command_is_shown_with_its_newest_lines(harness: SetStage):
+async def test_live_output_of_a_command_is_shown_with_its_newest_lines(harness: MakeHarness):
     on = harness(asks_for(shell("echo begun; cat fifo; echo ended")), says("Done."))
     os.mkfifo(on.folder / "fifo")
     async with on.open(mode="yolo", prompt="go"):
@@ -57,7 +57,7 @@ async def test_live_output_of_a_command_is_shown_with_its_newest_lines(harness: 
 
 
 @pytest.mark.spec("G4")
-async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harness: SetStage):
+async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harness: MakeHarness):
     async with harness(SLOW, says("Second.")).open(prompt="first") as on:
         await on.until_shown("Once upon")
         await on.say("second")
@@ -73,7 +73,7 @@ async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harnes
 
 
 @pytest.mark.spec("G4", "B10")
-async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: SetStage):
+async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: MakeHarness):
     on = harness(asks_for(write("one.txt", "1\n", "w")), asks_for(shell("echo begun; cat fifo")))
     os.mkfifo(on.folder / "fifo")
     async with on.open(mode="yolo", prompt="go"):
@@ -87,7 +87,7 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: SetStage
 
 
 @pytest.mark.spec("F3")
-async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(harness: SetStage):
+async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
         await on.until_shown("Esc twice to cancel")
@@ -105,7 +105,7 @@ async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(ha
         assert "never said" not in on.shown and not (on.folder / "canary").exists()
 
 
-async def test_escape_cancels_a_command_of_ones_own(harness: SetStage):
+async def test_escape_cancels_a_command_of_ones_own(harness: MakeHarness):
     on = harness()
     async with on.open():
         await on.press("!")
@@ -119,7 +119,7 @@ async def test_escape_cancels_a_command_of_ones_own(harness: SetStage):
 # --- what is told ---
 
 
-async def test_a_change_of_the_session_is_told_once(harness: SetStage):
+async def test_a_change_of_the_session_is_told_once(harness: MakeHarness):
     async with harness(says("One. " * 900), says("Two."), says("A summary.")).open(prompt="one") as on:
         await on.until_idle()
         await on.say("two")
@@ -139,7 +139,7 @@ async def test_a_change_of_the_session_is_told_once(harness: SetStage):
 
 
 @pytest.mark.spec("F6")
-async def test_the_footer_shows_how_full_the_context_window_is_before_and_after_a_compression(harness: SetStage):
+async def test_the_footer_shows_how_full_the_context_window_is_before_and_after_a_compression(harness: MakeHarness):
     replies = (
         says(" ".join(map(str, range(1_200))), usage={"input": 4_000, "output": 1_000}),
         says("Two.", usage={"input": 6_000, "output": 10}),
@@ -158,7 +158,7 @@ async def test_the_footer_shows_how_full_the_context_window_is_before_and_after_
 
 
 @pytest.mark.spec("F6")
-async def test_in_a_narrow_window_the_footer_keeps_the_mode_and_the_context(harness: SetStage):
+async def test_in_a_narrow_window_the_footer_keeps_the_mode_and_the_context(harness: MakeHarness):
     on = harness(
         says("One.", usage={"input": 9_000}), settings=Settings(context_window=10_000, compression_threshold=0)
     )
@@ -168,7 +168,7 @@ async def test_in_a_narrow_window_the_footer_keeps_the_mode_and_the_context(harn
 
 
 @pytest.mark.spec("K3")
-async def test_keys_that_others_can_read_are_told_at_the_start(harness: SetStage):
+async def test_keys_that_others_can_read_are_told_at_the_start(harness: MakeHarness):
     on = harness(says("Hello."))
     keys = Path(on.env["ASSENT_HOME"], "keys.json")
     keys.parent.mkdir()
@@ -178,7 +178,7 @@ async def test_keys_that_others_can_read_are_told_at_the_start(harness: SetStage
         await on.until_shown("can be read by other users: chmod 600")
 
 
-async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: SetStage):
+async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: MakeHarness):
     async with harness().open() as on:
         await on.press("shift+tab")
         await on.until_shown("(set by you)")
@@ -192,7 +192,7 @@ async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: 
 # --- keys ---
 
 
-async def test_ctrl_c_clears_what_is_typed_and_twice_quits(harness: SetStage):
+async def test_ctrl_c_clears_what_is_typed_and_twice_quits(harness: MakeHarness):
     async with harness().open() as on:
         await on.types("hello")
         await on.press("ctrl+c")
@@ -204,7 +204,7 @@ async def test_ctrl_c_clears_what_is_typed_and_twice_quits(harness: SetStage):
 
 
 @pytest.mark.spec("C6")
-async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: SetStage):
+async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: MakeHarness):
     async with harness().open() as on:
         for shown in ("auto_edit: edits run", "plan: read only", "· default ·"):
             await on.press("shift+tab")
@@ -213,7 +213,7 @@ async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: SetSt
 
 
 async def test_the_prompt_is_edited_in_the_persons_editor(
-    harness: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     editor = tmp_path / "editor.sh"
     editor.write_text('#!/bin/sh\necho "and more" >> "$1"\n')
@@ -227,7 +227,7 @@ async def test_the_prompt_is_edited_in_the_persons_editor(
 
 
 @pytest.mark.spec("F4", "G1")
-async def test_a_command_of_the_person_runs_and_its_result_stays_here(harness: SetStage):
+async def test_a_command_of_the_person_runs_and_its_result_stays_here(harness: MakeHarness):
     async with harness().open() as on:
         await on.types("!echo $((6*7))\n")
         await on.until_shown("✓ Shell", "│ 42")
@@ -236,7 +236,7 @@ async def test_a_command_of_the_person_runs_and_its_result_stays_here(harness: S
 
 @pytest.mark.spec("F4")
 async def test_a_command_of_the_person_is_a_line_for_the_shell_also_where_the_models_would_be_bounded(
-    harness: SetStage,
+    harness: MakeHarness,
 ):
     """A pipe is waited for, and nothing is passed over: nobody is protected from what they typed."""
     on = harness()
@@ -264,7 +264,7 @@ async def kept_sessions(on: AppHarness) -> list[str]:
 
 
 @pytest.mark.spec("F11")
-async def test_a_session_in_which_nothing_was_said_is_not_kept(harness: SetStage):
+async def test_a_session_in_which_nothing_was_said_is_not_kept(harness: MakeHarness):
     on = harness(says("Hello."))
     async with on.open():
         first = on.runner.state.session
@@ -282,7 +282,7 @@ async def test_a_session_in_which_nothing_was_said_is_not_kept(harness: SetStage
     assert await kept_sessions(on) == [second]
 
 
-async def test_a_session_with_a_command_of_ones_own_is_kept(harness: SetStage):
+async def test_a_session_with_a_command_of_ones_own_is_kept(harness: MakeHarness):
     on = harness()
     async with on.open():
         await on.types("!echo one\n")
@@ -293,7 +293,7 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(harness: SetStage):
 
 
 async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
-    harness: SetStage, monkeypatch: pytest.MonkeyPatch
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
 ):
     on = harness()
 
@@ -308,7 +308,7 @@ async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
     assert await kept_sessions(on) == [session]
 
 
-async def test_a_session_is_resumed_with_its_history_and_its_question(harness: SetStage):
+async def test_a_session_is_resumed_with_its_history_and_its_question(harness: MakeHarness):
     on = harness(asks_for(CANARY, text="I need this."), says("Done."))
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -323,7 +323,7 @@ async def test_a_session_is_resumed_with_its_history_and_its_question(harness: S
         assert (again.folder / "canary").exists()
 
 
-async def test_another_session_is_opened_and_the_first_one_kept(harness: SetStage):
+async def test_another_session_is_opened_and_the_first_one_kept(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_shown("✦ Hello.")
         first = on.runner.state.session
@@ -335,7 +335,7 @@ async def test_another_session_is_opened_and_the_first_one_kept(harness: SetStag
         await on.until_shown("❯ hi", "✦ Hello.")
 
 
-async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: SetStage):
+async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()
         other = harness()
@@ -354,7 +354,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
 
 
 @pytest.mark.spec("F8")
-async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(harness: SetStage):
+async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(harness: MakeHarness):
     async with harness(model="gemini-2.5-pro").open(prompt="hi") as on:
         await on.until_shown("needs a key", "aistudio.google.com/apikey")
         await on.types("!echo still here\n")
@@ -363,7 +363,7 @@ async def test_without_a_key_the_person_is_told_how_to_get_one_and_goes_on(harne
 
 @pytest.mark.spec("F8")
 @pytest.mark.spec("K2")
-async def test_a_missing_key_is_told_at_the_start_not_after_the_first_prompt(harness: SetStage):
+async def test_a_missing_key_is_told_at_the_start_not_after_the_first_prompt(harness: MakeHarness):
     async with harness(model="claude-opus-5-5").open() as on:
         await on.until_shown("Anthropic needs a key", "assent login anthropic")
 
@@ -381,12 +381,12 @@ async def test_a_server_of_this_machine_is_found_when_there_is_nothing_else(tmp_
             await on.until_shown("llamacpp:qwen answers from now on")
 
 
-async def test_a_failed_call_says_why_and_the_model_goes_on(harness: SetStage):
+async def test_a_failed_call_says_why_and_the_model_goes_on(harness: MakeHarness):
     async with harness(asks_for(read("nowhere.txt")), says("It is not there.")).open(prompt="go") as on:
         await on.until_shown("✗ ReadFile", "It is not there.")
 
 
-async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: SetStage, monkeypatch: pytest.MonkeyPatch):
+async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: MakeHarness, monkeypatch: pytest.MonkeyPatch):
     async with harness(says("never")).open() as on:
         log = await on.host.log()
 
@@ -398,7 +398,7 @@ async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: SetStage
         await on.until_shown("This could not be sent: the disk is full")
 
 
-async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pytest.MonkeyPatch):
+async def test_a_lost_session_is_said_aloud(harness: MakeHarness, monkeypatch: pytest.MonkeyPatch):
     async with harness(says("never")).open() as on:
         log = await on.host.log()
 
@@ -412,7 +412,7 @@ async def test_a_lost_session_is_said_aloud(harness: SetStage, monkeypatch: pyte
         await on.until_shown("can no longer be followed: the disk is full")
 
 
-async def test_events_go_on_behind_a_screen(harness: SetStage):
+async def test_events_go_on_behind_a_screen(harness: MakeHarness):
     async with harness(says("Hello."), asks_for(CANARY)).open(prompt="hi") as on:
         await on.until_idle()
         await on.app.push_screen(PageScreen("A page", Content("words")))
@@ -431,7 +431,7 @@ async def test_events_go_on_behind_a_screen(harness: SetStage):
 
 
 @pytest.mark.spec("G2")
-async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: SetStage):
+async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: MakeHarness):
     text = "\n\n".join(f"paragraph {number}" for number in range(60))
     async with harness(says(text), says("The end.")).open(prompt="go") as on:
         await on.until_shown("paragraph 59")
@@ -449,7 +449,7 @@ async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: SetS
 
 
 @pytest.mark.spec("G2")
-async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: SetStage):
+async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: MakeHarness):
     calls = asks_for(shell("printf 'letters %s' one", "a"), shell("printf 'letters %s' two", "b"))
     async with harness(calls, says("Done.")).open(mode="yolo", prompt="go") as on:
         await on.until_shown("✓ Shell", "Done.")
@@ -465,7 +465,7 @@ async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: SetStag
         assert "letters one" not in on.shown
 
 
-async def test_scrolling_up_brings_older_items(harness: SetStage):
+async def test_scrolling_up_brings_older_items(harness: MakeHarness):
     async with harness(*(says(f"answer {number}.") for number in range(60))).open() as on:
         for number in range(60):
             await on.app.submit(f"question {number}")

@@ -20,12 +20,12 @@ from support.program import Json, asks_for, replace, says, shell, write
 
 pytestmark = pytest.mark.spec("G3")
 
-SetStage = Callable[..., AppHarness]
+MakeHarness = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 
 
 @pytest.mark.spec("C2")
-async def test_y_runs_it_once(harness: SetStage):
+async def test_y_runs_it_once(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         assert "echo x >> canary" in on.shown and not (on.folder / "canary").exists()
@@ -39,7 +39,7 @@ async def test_y_runs_it_once(harness: SetStage):
 
 @pytest.mark.spec("C2")
 @pytest.mark.parametrize("key", ["n", "enter"])
-async def test_no_is_the_default_and_runs_nothing(harness: SetStage, key: str):
+async def test_no_is_the_default_and_runs_nothing(harness: MakeHarness, key: str):
     async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
         await on.press(key)
@@ -51,7 +51,7 @@ async def test_no_is_the_default_and_runs_nothing(harness: SetStage, key: str):
 
 
 @pytest.mark.parametrize("rows", [40, 16])
-async def test_the_second_word_is_asked_right_above_the_question(harness: SetStage, rows: int):
+async def test_the_second_word_is_asked_right_above_the_question(harness: MakeHarness, rows: int):
     async with harness(asks_for(CANARY), says("Done.")).open(prompt="go", size=(80, rows)) as on:
         await on.until_asked()
         await on.press("r")
@@ -61,7 +61,7 @@ async def test_the_second_word_is_asked_right_above_the_question(harness: SetSta
 
 
 @pytest.mark.spec("C2")
-async def test_r_says_no_with_a_reason_for_the_model(harness: SetStage):
+async def test_r_says_no_with_a_reason_for_the_model(harness: MakeHarness):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")
@@ -75,7 +75,7 @@ async def test_r_says_no_with_a_reason_for_the_model(harness: SetStage):
 
 
 @pytest.mark.spec("C2", "B11")
-async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: SetStage):
+async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHarness):
     adds = shell("python3 add.py"), shell("python3 add.py", "two")
     on = harness(asks_for(adds[0]), asks_for(adds[1]), says("Done."))
     (on.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
@@ -96,7 +96,7 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: SetSta
 
 
 @pytest.mark.parametrize(("key", "outcome"), [("s", "proceed_always_server"), ("t", "proceed_always_tool")])
-async def test_s_and_t_are_for_servers_only(harness: SetStage, key: str, outcome: str):
+async def test_s_and_t_are_for_servers_only(harness: MakeHarness, key: str, outcome: str):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press(key)
@@ -104,7 +104,7 @@ async def test_s_and_t_are_for_servers_only(harness: SetStage, key: str, outcome
 
 
 @pytest.mark.spec("F3")
-async def test_after_a_no_it_is_said_when_the_model_hears_of_it(harness: SetStage):
+async def test_after_a_no_it_is_said_when_the_model_hears_of_it(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("n")
@@ -113,7 +113,7 @@ async def test_after_a_no_it_is_said_when_the_model_hears_of_it(harness: SetStag
 
 
 @pytest.mark.spec("J6", "C4")
-async def test_i_changes_any_argument_and_runs_it_like_that(harness: SetStage):
+async def test_i_changes_any_argument_and_runs_it_like_that(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("i")
@@ -129,7 +129,7 @@ async def test_i_changes_any_argument_and_runs_it_like_that(harness: SetStage):
 
 
 @pytest.mark.spec("J6")
-async def test_an_argument_that_is_no_text_must_be_json(harness: SetStage):
+async def test_an_argument_that_is_no_text_must_be_json(harness: MakeHarness):
     args = {"allow_multiple": False, "file_path": "notes.txt", "old_string": "x", "new_string": "y"}
     on = harness(asks_for({"name": "replace", "args": args, "id": "edit"}), says("Done."))
     (on.folder / "notes.txt").write_text("x\n")
@@ -158,14 +158,14 @@ def changed(*numbers: int) -> str:
     return "".join(f"new {number}\n" if number in numbers else line for number, line in enumerate(LINES))
 
 
-async def edited(harness: SetStage, content: str) -> AppHarness:
+async def edited(harness: MakeHarness, content: str) -> AppHarness:
     on = harness(asks_for(write("notes.txt", content)), says("Done."))
     (on.folder / "notes.txt").write_text(OLD)
     return on
 
 
 @pytest.mark.spec("J6")
-async def test_only_the_chosen_parts_of_an_edit_are_written(harness: SetStage):
+async def test_only_the_chosen_parts_of_an_edit_are_written(harness: MakeHarness):
     on = await edited(harness, changed(3, 20, 37))
     async with on.open(prompt="go", size=(80, 50)):
         await on.until_asked()
@@ -180,7 +180,7 @@ async def test_only_the_chosen_parts_of_an_edit_are_written(harness: SetStage):
 
 
 @pytest.mark.spec("J6")
-async def test_no_part_at_all_is_no_yes(harness: SetStage):
+async def test_no_part_at_all_is_no_yes(harness: MakeHarness):
     on = await edited(harness, changed(3, 37))
     async with on.open(prompt="go", size=(80, 50)):
         await on.until_asked()
@@ -192,7 +192,7 @@ async def test_no_part_at_all_is_no_yes(harness: SetStage):
         assert (on.folder / "notes.txt").read_text() == changed(3)
 
 
-async def test_v_shows_an_edit_side_by_side_where_there_is_room(harness: SetStage):
+async def test_v_shows_an_edit_side_by_side_where_there_is_room(harness: MakeHarness):
     on = await edited(harness, changed(3))
     async with on.open(prompt="go", size=(120, 40)):
         await on.until_asked()
@@ -213,7 +213,7 @@ def make_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *lines: str) ->
 
 @pytest.mark.spec("C3")
 async def test_e_opens_the_editor_and_asks_again_with_what_was_saved(
-    harness: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     make_editor(monkeypatch, tmp_path, 'echo mine > "$1"')
     on = harness(asks_for(write("notes.txt", "the model's\n")), says("Done."))
@@ -233,7 +233,7 @@ async def test_e_opens_the_editor_and_asks_again_with_what_was_saved(
     ("line", "said"), [("true", "Nothing was changed"), ("exit 3", "Nothing was changed"), ("", "The editor failed")]
 )
 async def test_an_editor_that_saves_nothing_leaves_the_question(
-    harness: SetStage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str
 ):
     make_editor(monkeypatch, tmp_path, line)
     if not line:
@@ -252,7 +252,7 @@ async def test_an_editor_that_saves_nothing_leaves_the_question(
 
 
 @pytest.mark.spec("B7")
-async def test_several_questions_are_gone_through_with_the_arrows(harness: SetStage):
+async def test_several_questions_are_gone_through_with_the_arrows(harness: MakeHarness):
     calls = asks_for(shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two"))
     async with harness(calls, says("Done.")).open(prompt="go") as on:
         await on.until_asked(2)
@@ -266,7 +266,7 @@ async def test_several_questions_are_gone_through_with_the_arrows(harness: SetSt
         assert (on.folder / "canary").read_text() == "2\n"
 
 
-async def test_yes_to_all_needs_all_to_have_been_shown(harness: SetStage):
+async def test_yes_to_all_needs_all_to_have_been_shown(harness: MakeHarness):
     calls = asks_for(shell("echo 1 >> canary", "one"), shell("echo 2 >> canary", "two"))
     async with harness(calls, says("Done.")).open(prompt="go") as on:
         await on.until_asked(2)
@@ -293,7 +293,7 @@ ASKED: Json = {
 }
 
 
-async def test_the_models_questions_are_answered_one_after_the_other(harness: SetStage):
+async def test_the_models_questions_are_answered_one_after_the_other(harness: MakeHarness):
     async with harness(asks_for(ASKED), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         assert "Which one?" in on.shown
@@ -313,7 +313,7 @@ async def test_the_models_questions_are_answered_one_after_the_other(harness: Se
 
 
 @pytest.mark.spec("C10")
-async def test_when_another_client_answers_the_question_closes_and_says_who(harness: SetStage):
+async def test_when_another_client_answers_the_question_closes_and_says_who(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         (call,) = on.runner.waiting()
@@ -331,7 +331,7 @@ async def test_when_another_client_answers_the_question_closes_and_says_who(harn
 
 
 @pytest.mark.spec("C10")
-async def test_an_answer_under_way_closes_when_somebody_was_faster(harness: SetStage):
+async def test_an_answer_under_way_closes_when_somebody_was_faster(harness: MakeHarness):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")
@@ -351,7 +351,7 @@ async def test_an_answer_under_way_closes_when_somebody_was_faster(harness: SetS
 
 
 @pytest.mark.spec("J3")
-async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(harness: SetStage):
+async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(harness: MakeHarness):
     on = harness(asks_for(replace("notes.txt", "two", "three")), says("Done."))
     (on.folder / "notes.txt").write_text("one\ntwo\n")
     async with on.open(prompt="go"):

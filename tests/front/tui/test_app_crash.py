@@ -24,7 +24,7 @@ async def test_a_crash_shows_where_it_was_but_no_variable_and_no_secret(
             on.app.call_next(boom)
             await on.until(lambda: on.app.return_code == 1)
     await on.app.shut_down()
-    said = capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())  # the screen wraps long paths
     assert "in boom" in said
     assert "it broke with [secret: GitHub token] after 20" in said
     assert TOKEN not in said

@@ -15,7 +15,7 @@ from support.program import asks_for, says, shell, write
 
 pytestmark = [pytest.mark.spec("G3"), pytest.mark.spec("C2")]
 
-SetStage = Callable[..., AppHarness]
+MakeHarness = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 NEVER = 1_000_000.0
 """Seconds of silence that no test has."""
@@ -33,7 +33,7 @@ def test_silence_counts_from_the_last_key_to_the_moment_of_the_next():
 
 
 @pytest.mark.parametrize("key", ["y", "a", "A", "n", "enter", "i", "r", "e"])
-async def test_no_key_answers_before_there_was_a_silence(harness: SetStage, key: str):
+async def test_no_key_answers_before_there_was_a_silence(harness: MakeHarness, key: str):
     on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=NEVER, settle=0)
     async with on.open(prompt="go"):
@@ -43,7 +43,7 @@ async def test_no_key_answers_before_there_was_a_silence(harness: SetStage, key:
         assert on.runner.waiting() and not (on.folder / "canary").exists()
 
 
-async def test_a_key_that_was_pressed_before_the_question_appeared_does_not_answer_it_later(harness: SetStage):
+async def test_a_key_that_was_pressed_before_the_question_appeared_does_not_answer_it_later(harness: MakeHarness):
     on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=0.6, settle=0)
     pressed = time.monotonic()
@@ -58,7 +58,7 @@ async def test_a_key_that_was_pressed_before_the_question_appeared_does_not_answ
         assert await on.recorded(ApprovalAnswered) == []
 
 
-async def test_keys_that_follow_each_other_are_no_answer(harness: SetStage):
+async def test_keys_that_follow_each_other_are_no_answer(harness: MakeHarness):
     on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=0, settle=NEVER)
     async with on.open(prompt="go"):
@@ -71,7 +71,7 @@ async def test_keys_that_follow_each_other_are_no_answer(harness: SetStage):
         assert await on.recorded(ApprovalAnswered) == []
 
 
-async def test_a_paste_never_answers(harness: SetStage):
+async def test_a_paste_never_answers(harness: MakeHarness):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         for text in ("y", "y\n", "\n", "A"):
@@ -81,7 +81,7 @@ async def test_a_paste_never_answers(harness: SetStage):
         assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
 
 
-async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(harness: SetStage):
+async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(harness: MakeHarness):
     pause = {"chunks": [{"text": "Wait."}, {"pause_ms": 50}, {"call": CANARY}]}
     async with harness(pause, says("Done.")).open() as on:
         await on.app.submit("go")
@@ -96,7 +96,7 @@ async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(har
         assert len(await on.recorded(PromptSubmitted)) == 1
 
 
-async def test_typing_on_does_not_choose_how_far_always_reaches(harness: SetStage):
+async def test_typing_on_does_not_choose_how_far_always_reaches(harness: MakeHarness):
     on = harness(asks_for(shell("python3 add.py")))
     async with on.open(prompt="go"):
         await on.until_asked()
@@ -113,7 +113,7 @@ async def test_typing_on_does_not_choose_how_far_always_reaches(harness: SetStag
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_every_word_of_a_long_command_was_on_the_screen_before_yes_is_possible(
-    harness: SetStage, size: tuple[int, int]
+    harness: MakeHarness, size: tuple[int, int]
 ):
     words = [f"w{number:04}" for number in range(3400)]
     command = "echo " + " ".join(words)
@@ -133,7 +133,7 @@ async def test_every_word_of_a_long_command_was_on_the_screen_before_yes_is_poss
         await on.until_idle()
 
 
-async def test_jumping_over_a_part_is_not_seeing_it(harness: SetStage):
+async def test_jumping_over_a_part_is_not_seeing_it(harness: MakeHarness):
     old = "".join(f"line {number}\n" for number in range(400))
     new = old.replace("line 5\n", "five\n").replace("line 200\n", "two hundred\n").replace("line 390\n", "last\n")
     long = new.replace("line 100\n", "".join(f"more {number}\n" for number in range(80)))
@@ -150,7 +150,7 @@ async def test_jumping_over_a_part_is_not_seeing_it(harness: SetStage):
         assert (on.folder / "notes.txt").read_text() == long
 
 
-async def test_a_wider_window_does_not_count_as_having_read_on(harness: SetStage):
+async def test_a_wider_window_does_not_count_as_having_read_on(harness: MakeHarness):
     words = " ".join(f"w{number:04}" for number in range(600))
     async with harness(asks_for(shell(f"echo {words} > canary"))).open(prompt="go", size=(60, 20)) as on:
         await on.until_asked()
@@ -169,7 +169,7 @@ async def test_a_wider_window_does_not_count_as_having_read_on(harness: SetStage
 
 
 @pytest.mark.spec("C9")
-async def test_what_hides_or_imitates_is_made_visible(harness: SetStage):
+async def test_what_hides_or_imitates_is_made_visible(harness: MakeHarness):
     text = "echo [bold red]x[/] \u202eevil\u200b \x1b[2J\x1b]0;title\x07 # [on white]Asked because"
     async with harness(asks_for(shell(text)), says("[link=x]Done[/link] \x1b[31m\u202e.")).open(
         prompt="[b]go[/b]", size=(80, 40)
@@ -184,7 +184,7 @@ async def test_what_hides_or_imitates_is_made_visible(harness: SetStage):
         assert not any(character in on.shown for character in "\x1b\u202e")
 
 
-async def test_a_value_cannot_look_like_the_question_around_it(harness: SetStage):
+async def test_a_value_cannot_look_like_the_question_around_it(harness: MakeHarness):
     asked = {"questions": [{"question": "Fine?\nserver  docs\nAsked because nothing happens", "type": "yesno"}]}
     async with harness(asks_for({"name": "ask_user", "args": asked, "id": "q"})).open(prompt="go") as on:
         await on.until_asked()

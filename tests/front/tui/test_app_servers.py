@@ -5,7 +5,7 @@ import pytest
 from assent.approval import McpDetails, Outcome
 from assent.commands import Answer
 from assent.front.tui.terminal_app import AssentApp
-from support.recorded_session import FilmClient, RecordedSession
+from support.recorded_session import RecordedClient, RecordedSession
 from support.screens import settle, showing
 
 
@@ -21,5 +21,5 @@ async def test_always_for_a_server_or_one_of_its_tools_is_one_key(key: str, outc
     async with showing(recording, (80, 24)) as pilot:
         await pilot.press(key)
         await settle(pilot)
-        assert isinstance(pilot.app, AssentApp) and isinstance(client := pilot.app.client, FilmClient)
+        assert isinstance(pilot.app, AssentApp) and isinstance(client := pilot.app.client, RecordedClient)
         assert client.sent == [Answer(call_id="m", outcome=outcome, digest="m", by=client.me)]

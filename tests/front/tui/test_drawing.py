@@ -14,7 +14,7 @@ from assent.front.tui.transcript_model import CallItem, NoteItem, ReplyItem, Tho
 from assent.hunks import hunks
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text
 from assent.tools.support.diff import diff
-from support.recorded_session import PROMPT, FilmClient, RecordedSession
+from support.recorded_session import PROMPT, RecordedClient, RecordedSession
 
 INK = TextStyler(LOOKS["dark"].palette)
 
@@ -123,7 +123,7 @@ def test_thoughts_show_their_newest_subject_until_they_are_opened():
 
 
 async def calls_of(recording: RecordedSession) -> dict[str, object]:
-    client = FilmClient(recording)
+    client = RecordedClient(recording)
     await client.history()
     return dict(client.state.calls)
 

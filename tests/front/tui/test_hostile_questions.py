@@ -22,7 +22,7 @@ def waiting(name: str, args: JsonObject | None = None) -> AwaitingApproval:
     approval = Approval(
         id=f"q-{name}",
         digest=f"d-{name}",
-        details=ExecDetails(f"echo {name}", (), "/w", "low", ""),
+        details=ExecDetails(command=f"echo {name}", roots=(), directory="/w", risk="low", risk_reason=""),
         options=("proceed_once", "cancel"),
         why="",
     )

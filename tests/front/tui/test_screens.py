@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from assent.approval import AskDetails, Choice, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
+from assent.approval import (
+    AskDetails,
+    Choice,
+    EditDetails,
+    ExecDetails,
+    InfoDetails,
+    McpDetails,
+    Question,
+    UnapprovedFile,
+)
 from assent.events import Attached
 from assent.front.tui.answer_screens import AnswerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
@@ -157,11 +166,18 @@ def edit(new: str, path: str = "cart.py", old: str | None = OLD, protected: str 
 
 
 def command(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> ExecDetails:
-    return ExecDetails(text, (text.split()[0],), FOLDER, risk, reason)  # type: ignore[arg-type]
+    return ExecDetails(command=text, roots=(text.split()[0],), directory=FOLDER, risk=risk, risk_reason=reason)  # type: ignore[arg-type]
 
 
 def run(text: str, risk: str = "low", reason: str = "it runs a program of the project") -> RecordedSession:
     return asked(command(text, risk, reason), command=text)
+
+
+def changed_script() -> RecordedSession:
+    files = (UnapprovedFile("scripts/ci.sh", changed=True), UnapprovedFile("Makefile"))
+    recording = RecordedSession().prompt(ASK).reply("Now I need your assent.")
+    why = "scripts/ci.sh has changed since you approved it"
+    return recording.asks("c1", "run_shell_command", command("./scripts/ci.sh"), why, files, command="./scripts/ci.sh")
 
 
 def one_edit() -> RecordedSession:
@@ -272,6 +288,7 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "ask-edit-protected": (new_file, None),
     "ask-command": (lambda: run("python3 -m unittest -v"), None),
     "ask-command-medium": (lambda: run("git push origin main", "medium", "it sends to another machine"), None),
+    "ask-command-files": (changed_script, None),
     "ask-command-high": (lambda: run("rm -rf build", "high", "it deletes files"), None),
     "ask-command-long": (long_command, presses("y")),
     "ask-command-hidden": (hidden, None),

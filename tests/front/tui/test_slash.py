@@ -15,7 +15,7 @@ from assent.front.tui.slash.slash_registry import SlashRegistry
 from assent.front.tui.small_screens import LineScreen, PageScreen
 from assent.models.scripted.scripted_model import ScriptedModel
 from support.session_harness import SessionHarness, call, calls, text
-from support.slash import slash_house
+from support.slash import open_slash
 
 pytestmark = pytest.mark.spec("G5")
 
@@ -66,14 +66,14 @@ def test_every_command_of_the_contract_is_there_with_a_line_of_help():
 
 
 async def test_what_is_no_command_is_left_to_the_model(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         assert await slash.run("/usr/bin is full") is False
         assert await slash.run("/nosuch") is True
         assert slash.app.complaints == ["Unknown command /nosuch. /help lists them."]
 
 
 async def test_names_and_arguments_are_completed(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         registry = slash.app.registry
         assert {candidate.name for candidate in registry.candidates()} >= {"model", "mode", "resume"}
         assert all(candidate.help for candidate in registry.candidates())
@@ -95,7 +95,7 @@ async def test_names_and_arguments_are_completed(preferences: Path):
 
 
 async def test_help_lists_groups_commands_and_keys(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/help")
         (shown,) = slash.app.said
         assert "Approvals" in shown and "/policy" in shown and "Ctrl+C" in shown
@@ -106,13 +106,13 @@ async def test_help_lists_groups_commands_and_keys(preferences: Path):
 
 
 async def test_about_names_version_session_and_folder(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/about")
         assert slash.harness.session in slash.app.said[0] and "/w" in slash.app.said[0]
 
 
 async def test_quit_and_exit_end_the_program(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/quit")
         await slash.run("/exit")
         assert slash.did == [("quit", None)] * 2
@@ -122,7 +122,7 @@ async def test_quit_and_exit_end_the_program(preferences: Path):
 
 
 async def test_clear_begins_a_new_session_and_says_how_to_come_back(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/clear")
         assert slash.did == [("switch", None), ("clear", None)]
         assert slash.app.said == ["This is a new session."]  # nothing was said in the one before
@@ -133,7 +133,7 @@ async def test_clear_begins_a_new_session_and_says_how_to_come_back(preferences:
 
 async def test_enter_in_the_list_of_sessions_opens_one(preferences: Path):
     harness = SessionHarness()
-    async with slash_house(harness, preferences) as slash:
+    async with open_slash(harness, preferences) as slash:
         other = await slash.app.host.fork(harness.session)
         screen = await slash.open("/sessions")
         assert screen.highlighted is not None and screen.highlighted.key == other
@@ -143,13 +143,13 @@ async def test_enter_in_the_list_of_sessions_opens_one(preferences: Path):
 
 
 async def test_the_open_session_is_not_opened_twice(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run(f"/resume {slash.harness.session}")
         assert slash.did == [] and "open" in slash.app.said[0]
 
 
 async def test_f_forks_and_the_list_shows_the_fork(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         screen = await slash.open("/sessions")
         await slash.press("f")
         await slash.until(lambda: len(screen.rows) == 2)
@@ -159,7 +159,7 @@ async def test_f_forks_and_the_list_shows_the_fork(preferences: Path):
 
 
 async def test_what_the_host_cannot_do_is_said_and_the_list_stays(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.can_fork = False
         screen = await slash.open("/sessions")
         await slash.press("f")
@@ -173,7 +173,7 @@ async def test_what_the_host_cannot_do_is_said_and_the_list_stays(preferences: P
 
 
 async def test_r_renames_the_open_session(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.open("/sessions")
         await slash.press("r")
         await slash.until(lambda: isinstance(slash.app.screen, LineScreen))
@@ -185,7 +185,7 @@ async def test_r_renames_the_open_session(preferences: Path):
 
 
 async def test_r_on_another_session_says_why_not(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.app.host.fork(slash.harness.session)
         await slash.open("/sessions")
         await slash.press("r")
@@ -195,7 +195,7 @@ async def test_r_on_another_session_says_why_not(preferences: Path):
 
 
 async def test_resume_takes_the_beginning_of_an_id_or_latest(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         other = await slash.app.host.fork(slash.harness.session)
         await slash.run(f"/resume {other[:-1]}")
         await slash.run("/resume latest")
@@ -207,7 +207,7 @@ async def test_resume_takes_the_beginning_of_an_id_or_latest(preferences: Path):
 
 
 async def test_rename_and_fork_work_on_the_open_session(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/rename  A *fine* name ")
         assert slash.harness.recorded(SessionRenamed)[-1] == SessionRenamed("A *fine* name", "ann")
         await slash.run("/fork")
@@ -215,14 +215,14 @@ async def test_rename_and_fork_work_on_the_open_session(preferences: Path):
 
 
 async def test_a_session_in_which_nothing_was_said_is_not_forked(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/fork")
         assert slash.did == [] and "nothing to fork" in slash.app.complaints[0]
 
 
 async def test_the_queue_gives_back_what_waits(preferences: Path):
     harness = SessionHarness(calls(call("run_note", "c1", text="touch x")), text("done"))
-    async with slash_house(harness, preferences) as slash:
+    async with open_slash(harness, preferences) as slash:
         await slash.runner.send(Submit("first"))
         await harness.until_waiting(slash.runner)
         for waiting in ("second", "third"):
@@ -245,7 +245,7 @@ async def test_the_model_is_chosen_by_name_or_from_the_list(preferences: Path):
     def open_model(name: str) -> ScriptedModel:
         return ScriptedModel(harness.scenario)
 
-    async with slash_house(harness, preferences, open_model=open_model) as slash:
+    async with open_slash(harness, preferences, open_model=open_model) as slash:
         await slash.run("/model gemini-2.5-flash")
         assert harness.recorded(ModelChanged) == [ModelChanged("gemini-2.5-flash", "ann")]
         screen = await slash.open("/model")
@@ -258,13 +258,13 @@ async def test_the_model_is_chosen_by_name_or_from_the_list(preferences: Path):
 
 
 async def test_a_model_that_cannot_be_had_is_said(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/model other")
         assert slash.app.complaints == ["Not done: the model of this session cannot be changed."]
 
 
 async def test_the_mode_is_changed_and_nonsense_is_not(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/mode plan")
         assert slash.runner.state.mode == "plan"
         await slash.run("/mode plann")
@@ -274,7 +274,7 @@ async def test_the_mode_is_changed_and_nonsense_is_not(preferences: Path):
 
 
 async def test_yolo_is_asked_once_more_and_enter_alone_means_no(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.open("/mode yolo")
         await slash.press("enter")
         await slash.finish()
@@ -290,7 +290,7 @@ async def test_yolo_is_asked_once_more_and_enter_alone_means_no(preferences: Pat
 
 async def test_policy_shows_rules_and_grants_explains_them_and_revokes_a_grant(preferences: Path):
     harness = SessionHarness(calls(call("run_note", "c1", text="touch x")), text("done"))
-    async with slash_house(harness, preferences) as slash:
+    async with open_slash(harness, preferences) as slash:
         slash.app.host.rule_infos = [RuleInfo("deny run_note(rm)", "deny", "/etc/assent/policy.toml:3", "never")]
         await slash.runner.send(Submit("go"))
         await harness.until_waiting(slash.runner)
@@ -317,7 +317,7 @@ async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
     harness = SessionHarness(
         calls(call("run_note", "c1", text="rm -r x"), call("edit_note", "c2", path="a", content="b"))
     )
-    async with slash_house(harness, preferences) as slash:
+    async with open_slash(harness, preferences) as slash:
         screen = await slash.open("/approvals")
         assert screen.rows == [] and "Nothing is waiting for you." in slash.text()
         await slash.runner.send(Submit("go"))
@@ -341,7 +341,7 @@ def test_a_question_of_the_model_is_one_line_in_the_list():
 
 
 async def test_tools_are_listed_filtered_and_described(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.tool_infos = [
             ToolInfo("read_file", "ReadFile", "Reads a file.", "read"),
             ToolInfo("mcp_notes_add", "Add", "Adds [bold]a note[/bold] \x1b[2J.", "other", "notes"),
@@ -358,7 +358,7 @@ async def test_tools_are_listed_filtered_and_described(preferences: Path):
 
 
 async def test_mcp_shows_state_and_problem_and_restarts_where_the_host_can(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.server_infos = [ServerInfo(name="notes", state="failed", tools=0, problem="exited with code 1")]
         await slash.open("/mcp")
         assert "exited with code 1" in slash.text() and "restart" not in slash.text()
@@ -380,7 +380,7 @@ async def test_mcp_shows_state_and_problem_and_restarts_where_the_host_can(prefe
 
 
 async def test_memory_lists_shows_and_adds(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.memory_files = [
             MemoryFile("/w/ASSENT.md", 12, True, "use tabs"),
             MemoryFile("/w/x/ASSENT.md", 9, False, "secret"),
@@ -401,7 +401,7 @@ async def test_memory_lists_shows_and_adds(preferences: Path):
 
 
 async def test_a_fact_goes_to_the_tool_that_remembers(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.tool_infos = [ToolInfo("save_memory", "SaveMemory", "Remembers.", "think")]
         await slash.run("/memory add we use tabs")
         await slash.until(lambda: bool(slash.runner.state.calls))
@@ -412,7 +412,7 @@ async def test_a_fact_goes_to_the_tool_that_remembers(preferences: Path):
 async def test_stats_show_the_session_the_models_and_the_tools(preferences: Path):
     usage = {"input": 1200, "output": 30, "thoughts": 4, "cached": 1000}
     harness = SessionHarness(calls(call("read_note", "c1", text="a")), text("done", usage=usage))
-    async with slash_house(harness, preferences) as slash:
+    async with open_slash(harness, preferences) as slash:
         await slash.runner.send(Submit("go"))
         await harness.until_done()
         await slash.until(lambda: slash.app.feed.tally.usage.input == 1200)
@@ -430,7 +430,7 @@ async def test_stats_show_the_session_the_models_and_the_tools(preferences: Path
 
 
 async def test_a_theme_is_shown_while_highlighted_and_kept_when_chosen(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.open("/theme")
         await slash.press("down")
         assert slash.app.theme == "textual-light"
@@ -449,7 +449,7 @@ async def test_only_editors_that_are_installed_can_be_chosen(
     (tmp_path / "nano").write_text("#!/bin/sh\n")
     (tmp_path / "nano").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         screen = await slash.open("/editor")
         assert [row.key for row in screen.rows] == ["default", "nano"]
         await slash.press("down", "enter")
@@ -462,7 +462,7 @@ async def test_only_editors_that_are_installed_can_be_chosen(
 
 
 async def test_a_session_that_closes_meanwhile_does_not_leave_a_command_waiting(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.feed.close()
         await slash.run("/mode plan")
         assert slash.app.complaints == ["The session was closed before the command finished."]

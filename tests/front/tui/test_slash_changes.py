@@ -9,7 +9,7 @@ from assent.events import ChatCompressed, ContextLoaded
 from assent.files.workspace import Workspace
 from assent.tools.builtin import builtin_tools
 from support.session_harness import SessionHarness, call, calls, text
-from support.slash import Slash, slash_house
+from support.slash import Slash, open_slash
 
 pytestmark = pytest.mark.spec("G5")
 
@@ -30,7 +30,7 @@ async def ask(slash: Slash, *prompts: str) -> None:
 async def test_compress_leaves_the_telling_to_the_transcript_and_counts_the_request(preferences: Path):
     usage = {"input": 900, "output": 20}
     harness = SessionHarness(text(LONG), text("Short."), text("# Requests\nA story.", usage=usage))
-    async with slash_house(harness, preferences) as slash:
+    async with open_slash(harness, preferences) as slash:
         await ask(slash, "tell", "more")
         await slash.run("/compress")
         assert len(harness.recorded(ChatCompressed)) == 1
@@ -40,12 +40,12 @@ async def test_compress_leaves_the_telling_to_the_transcript_and_counts_the_requ
 
 
 async def test_nothing_to_compress_is_said(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/compress")
         assert slash.app.said == [] and slash.app.complaints[0].startswith("Not done:")
 
 
-def writing_house(root: Path) -> SessionHarness:
+def writing_harness(root: Path) -> SessionHarness:
     harness = SessionHarness(
         calls(call("write_file", "w1", file_path="a.txt", content="new\n")),
         calls(call("write_file", "w2", file_path="b.txt", content="new\n")),
@@ -60,7 +60,7 @@ async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Pa
     root = tmp_path / "root"
     root.mkdir()
     (root / "a.txt").write_text("old\n")
-    async with slash_house(writing_house(root), preferences, mode="auto_edit") as slash:
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit") as slash:
         await ask(slash, "go")
         screen = await slash.open("/undo")
         assert [row.key for row in screen.rows] == ["w2", "w1"]
@@ -78,7 +78,7 @@ async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Pa
 async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tmp_path: Path, preferences: Path):
     root = tmp_path / "root"
     root.mkdir()
-    async with slash_house(writing_house(root), preferences, mode="auto_edit") as slash:
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit") as slash:
         await ask(slash, "go")
         (root / "b.txt").write_text("mine\n")
         await slash.run("/undo w2")
@@ -87,6 +87,6 @@ async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tm
 
 
 async def test_memory_reload_reads_the_files_again(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/memory reload")
         assert len(slash.harness.recorded(ContextLoaded)) == 1 and "read again" in slash.app.said[0]

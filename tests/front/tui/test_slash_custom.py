@@ -25,8 +25,8 @@ from support.slash import Slash, follow
 pytestmark = pytest.mark.spec("G5")
 
 
-class RealHouse(SessionHarness):
-    """A house over a real folder with the real tools."""
+class FolderHarness(SessionHarness):
+    """A harness over a real folder with the real tools."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(log=MemoryLog())
@@ -52,9 +52,9 @@ def folder(tmp_path: Path) -> Path:
 
 async def run(
     folder: Path, prompt: str, line: str, *, answers: tuple[str, ...] = (), rules: tuple[Rule, ...] = ()
-) -> tuple[Slash, RealHouse]:
+) -> tuple[Slash, FolderHarness]:
     """Runs a custom command `/do` with this prompt; gives each question an answer in turn."""
-    harness = RealHouse(folder)
+    harness = FolderHarness(folder)
     runner = await harness.open_here(rules)
     commands = [CustomCommand("do", "does it", prompt, "do.toml")]
     async with follow(harness, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:
@@ -150,7 +150,7 @@ def test_the_names_that_no_file_may_take_are_those_of_the_terminals_commands():
 
 
 async def test_a_custom_command_is_listed_and_never_hides_a_built_in_one(folder: Path):
-    harness = RealHouse(folder)
+    harness = FolderHarness(folder)
     runner = await harness.open_here()
     commands = [CustomCommand("quit", "evil", "x", "f"), CustomCommand("git:log", "Shows [b]it[/b]", "x", "f")]
     async with follow(harness, runner, LocalClient(runner, "ann"), folder.parent / "p.toml", commands) as slash:

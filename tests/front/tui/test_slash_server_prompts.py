@@ -11,7 +11,7 @@ from assent.front.tui.slash.slash_registry import SlashRegistry
 from assent.front.tui.small_screens import PageScreen
 from assent.mcp.offers import Argument, Prompt
 from support.session_harness import SessionHarness
-from support.slash import slash_house
+from support.slash import open_slash
 
 pytestmark = [pytest.mark.spec("E5"), pytest.mark.spec("G5")]
 
@@ -56,7 +56,7 @@ def preferences(tmp_path: Path) -> Path:
 
 
 async def test_its_text_is_sent_as_if_it_were_typed(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.prompt_texts = {"greet": "Say hello to {who}."}
         slash.app.registry.set_prompts([GREET])
         assert await slash.run("/srv:greet who=Ann")
@@ -64,7 +64,7 @@ async def test_its_text_is_sent_as_if_it_were_typed(preferences: Path):
 
 
 async def test_what_goes_wrong_is_said_and_nothing_is_sent(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.registry.set_prompts([GREET])
         await slash.run("/srv:greet")
         await slash.run("/srv:greet Ann")
@@ -79,7 +79,7 @@ async def test_what_goes_wrong_is_said_and_nothing_is_sent(preferences: Path):
 
 
 async def test_names_and_arguments_are_completed_and_explained(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         registry = slash.app.registry
         registry.set_prompts([GREET])
         assert "srv:greet" in [candidate.name for candidate in registry.candidates()]
@@ -105,7 +105,7 @@ def test_a_name_of_a_server_takes_no_name_that_is_taken_and_odd_ones_can_be_type
 
 
 async def test_mcp_shows_what_a_server_offers_besides_tools(preferences: Path):
-    async with slash_house(SessionHarness(), preferences) as slash:
+    async with open_slash(SessionHarness(), preferences) as slash:
         host = slash.app.host
         host.server_infos = [ServerInfo(name="srv", state="ready", tools=1, prompts=1, resources=2)]
         host.prompt_infos = [GREET]

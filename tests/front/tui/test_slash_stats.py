@@ -39,7 +39,7 @@ pytestmark = pytest.mark.spec("G5")
 APPROVAL = Approval(
     id="a1",
     digest="d",
-    details=ExecDetails("rm x", ("rm",), "/w", "high", "it deletes"),
+    details=ExecDetails(command="rm x", roots=("rm",), directory="/w", risk="high", risk_reason="it deletes"),
     options=("proceed_once",),
     why="no rule",
 )
@@ -152,6 +152,11 @@ def test_a_long_prompt_has_its_own_price():
     prices = Prices()
     assert prices.cost("gemini-2.5-pro", Usage(LONG_INPUT)) == pytest.approx(0.25)
     assert prices.cost("gemini-2.5-pro", Usage(2 * LONG_INPUT)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("day", "dollars"), [("2026-11-30", 2.0), ("2026-12-01", 4.0), ("2027-01-01", 4.0)])
+def test_a_price_that_was_announced_counts_from_its_day_on(day: str, dollars: float):
+    assert Prices(today=lambda: day).cost("gemini-4-argon", Usage(1_000_000)) == pytest.approx(dollars)
 
 
 @pytest.mark.parametrize(

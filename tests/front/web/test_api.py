@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,17 @@ async def test_cancelling_ends_the_turn_and_keeps_the_proposal(api: Api):
     assert [event.status for event in finished] == ["cancelled"]
     decided = api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
     assert (await refused(decided)).status == 410
+
+
+@pytest.mark.spec("J9")
+async def test_a_question_says_which_files_would_run_and_which_of_them_are_new(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        (served.folder / "x.sh").write_text("true\n")
+        session = await served.api().create(prompt="go", model=served.scenario(asks_for(shell("bash x.sh")), says("")))
+        (waiting,) = await until_waiting(served.api(), session["id"])
+        script = str(served.folder / "x.sh")
+        assert waiting["approval"]["details"]["executes"] == [{"path": script, "sha256": sha256(b"true\n").hexdigest()}]
+        assert waiting["approval"]["unapproved"] == [{"path": "x.sh"}]
 
 
 async def test_files_grants_output_and_calls_can_be_looked_at(served: Served, api: Api):

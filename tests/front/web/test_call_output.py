@@ -121,7 +121,7 @@ def test_ids_that_look_alike_have_files_of_their_own():
 async def test_of_a_call_that_runs_the_newest_part_is_told_with_its_place(tmp_path: Path):
     outputs = CallOutputs({"ASSENT_HOME": str(tmp_path)})
     for text in ("größer\n", "€"):
-        outputs.heard(Envelope(0, 1.0, "s", CallOutput("c", text)))
+        outputs.on_event(Envelope(0, 1.0, "s", CallOutput("c", text)))
     running = Executing(
         request=CallRequest(call_id="c", tool="run_shell_command", args={}, prompt_id="p"),
         started_at=1.0,

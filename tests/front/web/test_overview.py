@@ -57,7 +57,7 @@ class OverviewHarness:
         return self
 
     def happens(self, owner: str, event: DurableEvent) -> None:
-        self.overview.heard(Envelope(2, 1.0, f"of-{owner}", event))
+        self.overview.on_event(Envelope(2, 1.0, f"of-{owner}", event))
 
     def numbers(self, owner: str) -> tuple[int, int]:
         line = msgspec.json.decode(self.overview.line(owner))

@@ -283,3 +283,17 @@ def test_questions_of_two_sessions_have_names_of_their_own_and_nothing_of_their_
     expect(tab.page.get_by_role("article", name=re.compile("Assent asks: .*note.txt"))).to_have_count(1)
     hidden = "[...document.querySelectorAll('.why p')].filter((one) => one.scrollHeight > one.clientHeight + 1).length"
     assert tab.page.evaluate(hidden) == 0
+
+
+@pytest.mark.spec("J9")
+def test_the_card_names_the_files_that_run_and_are_new_or_changed(served: Served, windows: Windows) -> None:
+    project = served.project(x__sh="echo one\n")
+    tab = windows.open()
+    again = (asks_for(write("x.sh", "echo two\n")), asks_for(shell("bash x.sh", "second")), says("Done."))
+    tab.begin(served.play(asks_for(shell("bash x.sh")), *again), project)
+    expect(tab.card("Run a command").locator(".unapproved")).to_contain_text("not approved: x.sh (new)")
+    tab.yes("Run a command")
+    tab.yes("Change")
+    expect(tab.card("Run a command").locator(".unapproved")).to_contain_text("not approved: x.sh (changed)")
+    tab.yes("Run a command")
+    tab.sees("Done.")

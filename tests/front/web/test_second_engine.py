@@ -22,7 +22,7 @@ class EngineElsewhere:
 
     def __init__(self, setup: EngineSetup) -> None:
         self._log = open_log(setup.env, busy=True)
-        self._engine = make_engine(self._log, setup, lambda _: None, _no_hurry)
+        self._engine = make_engine(self._log, setup, (), _no_hurry)
 
     async def start(self) -> None:
         await self._engine.start()

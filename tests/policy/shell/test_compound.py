@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ruling(command: str, folder: Path, *given: Rule) -> str:
-    details = ExecDetails(command, (), str(folder), "low", "")
+    details = ExecDetails(command=command, roots=(), directory=str(folder), risk="low", risk_reason="")
     return CommandJudge(details, given, [], "default", (str(folder),)).verdict().ruling
 
 

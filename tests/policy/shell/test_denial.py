@@ -31,7 +31,11 @@ def lines(section: str) -> list[tuple[str, str]]:
 
 def verdict(command: str, *given: Rule, mode: Mode = "default"):
     return Policy(given, mode, roots=("/w",)).judge(
-        Action(tool=SHELL, args={}, details=ExecDetails(command, (), "/w", "low", ""))
+        Action(
+            tool=SHELL,
+            args={},
+            details=ExecDetails(command=command, roots=(), directory="/w", risk="low", risk_reason=""),
+        )
     )
 
 

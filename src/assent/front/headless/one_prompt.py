@@ -14,7 +14,7 @@ from assent import exit_codes
 from assent.app.call_states import Executing, Validating
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
-from assent.app.mcp_prompts import NoText, typed_out
+from assent.app.mcp_prompts import NoText, expand_prompt
 from assent.app.model_access import ModelError
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.rule_sources import BadRule, Rule
@@ -108,7 +108,7 @@ class _Filled:
     async def prepare(self, environment: SessionEnvironment) -> None:
         await environment.ready(_notice)
         if self.prompt is not None and self._typed.startswith("/"):
-            self.prompt = self.prompt.removesuffix(self._typed) + await typed_out(environment.mcp, self._typed)
+            self.prompt = self.prompt.removesuffix(self._typed) + await expand_prompt(environment.mcp, self._typed)
 
 
 def _notice(text: str) -> None:
@@ -202,9 +202,11 @@ class HeadlessRun:
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event to everyone concerned; returns whether it was the last one."""
         self._output.event(envelope)
-        self._summariser.event(envelope)
         if self._asker is not None:
             await self._asker.event(envelope)
+        if not envelope.seq:  # only announced, as every piece of text is: nothing to count, and never the last
+            return False
+        self._summariser.event(envelope)
         match envelope.event:
             case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
                 self._awaited = prompt_id

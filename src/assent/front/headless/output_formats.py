@@ -112,8 +112,9 @@ class TextOutput:
 
     def event(self, envelope: Envelope) -> None:
         match envelope.event:
-            case TextDelta(text=text) if self._streams:
-                self._stream(text)
+            case TextDelta(text=text):
+                if self._streams:
+                    self._stream(text)
             case ModelReplied(parts=parts):
                 self._whole([part.text for part in parts if isinstance(part, Text)])
             case CallRequested(request=request):

@@ -123,8 +123,8 @@ class Host(Protocol):
         """The branch that is checked out; empty if there is none."""
         ...
 
-    async def models(self, patience: float) -> "Sequence[ModelView]":
-        """The models that can be used. After `patience` seconds, those that are known so far."""
+    async def models(self, max_wait: float) -> "Sequence[ModelView]":
+        """The models that can be used. After `max_wait` seconds, those that are known so far."""
         ...
 
     async def check_model(self, model: str) -> ModelCheck:

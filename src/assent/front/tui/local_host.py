@@ -168,8 +168,8 @@ class LocalHost:
 
         return ModelCatalog(self._access)
 
-    async def models(self, patience: float) -> "Sequence[ModelView]":
-        return await self._catalog.choices(patience)
+    async def models(self, max_wait: float) -> "Sequence[ModelView]":
+        return await self._catalog.choices(max_wait)
 
     async def check_model(self, model: str) -> ModelCheck:
         from assent.app.model_access import ModelError
@@ -204,9 +204,9 @@ class LocalHost:
         return manager.prompts() if manager is not None else ()
 
     async def server_prompt(self, prompt: "Prompt", arguments: Mapping[str, str]) -> str:
-        from assent.app.mcp_prompts import fetched
+        from assent.app.mcp_prompts import fetch_prompt
 
-        return await fetched(self._environment.mcp if self._environment is not None else None, prompt, arguments)
+        return await fetch_prompt(self._environment.mcp if self._environment is not None else None, prompt, arguments)
 
     def server_resources(self) -> Sequence[ServerResource]:
         manager = self._environment.mcp if self._environment is not None else None

@@ -7,7 +7,7 @@ import msgspec
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.question_text import hidden_characters
+from assent.app.question_text import hidden_characters, unapproved_files
 from assent.app.wording import safe
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
@@ -53,6 +53,8 @@ class QuestionView:
 
     def lines(self, styler: TextStyler, width: int) -> list[Strip]:
         body = list(self._body(styler, width))
+        if files := unapproved_files(self.approval):
+            body += styler.text(f"! {files}", styler.palette.warn, width)
         for warning in hidden_characters(self.approval.details):
             body += styler.text(f"⚠ {warning}", styler.palette.bad, width)
         return [*body, *styler.text(f"Asked because {_sentence(self.approval.why)}", styler.palette.dim, width)]

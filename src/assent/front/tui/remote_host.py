@@ -95,7 +95,7 @@ class RemoteHost:
     async def branch(self) -> str:
         return ""
 
-    async def models(self, patience: float) -> "Sequence[ModelView]":
+    async def models(self, max_wait: float) -> "Sequence[ModelView]":
         from assent.app.model_catalog import ModelView
 
         return msgspec.convert((await self.api.models())["models"], list[ModelView])

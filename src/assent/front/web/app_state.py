@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from assent.app.engine_setup import LINGER, MAX_RESTING, EngineSetup, make_engine
+from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, make_engine
 from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
@@ -41,7 +41,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     limits: RequestLimits = RequestLimits()
-    linger: float = LINGER
+    linger: float = LINGER_SECONDS
     max_resting: int = MAX_RESTING
 
     def engine(self, models: ModelAccess) -> EngineSetup:
@@ -65,7 +65,8 @@ class AppState:
         self.precedence = AnswerPriority()
         self.models = ModelAccess(setup.env, setup.settings)
         self.catalog = ModelCatalog(self.models)
-        self.engine = make_engine(log, setup.engine(self.models), self._heard, self.precedence.give_way)
+        listeners: list[Callable[[Envelope], None]] = []
+        self.engine = make_engine(log, setup.engine(self.models), listeners, self.precedence.give_way)
         self.states = StateCache(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
@@ -76,22 +77,12 @@ class AppState:
         self.replies = Replies()
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)
-        self._listeners: tuple[Callable[[Envelope], None], ...] = (
-            self.feeds.heard,
-            self.overview.heard,
-            self.gateway.heard,
-            self.outputs.heard,
-            self.replies.heard,
-            self.prompts.heard,
-        )
+        parts = (self.feeds, self.overview, self.gateway, self.outputs, self.replies, self.prompts)
+        listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.answered: dict[int, int] = {}
         """The number of responses by status."""
-
-    def _heard(self, envelope: Envelope) -> None:
-        for listener in self._listeners:
-            listener(envelope)
 
     def _queued(self, session: str) -> tuple[Queued, ...]:
         state = self.engine.state(session)

@@ -1,4 +1,4 @@
-"""The whole server as one ASGI application: the door first, then the page, the stream and the API."""
+"""The whole server as one ASGI application: access control first, then the page, the stream and the API."""
 
 import functools
 import logging
@@ -22,14 +22,14 @@ from assent.front.web.openapi import describe
 from assent.front.web.page_files import PageFiles
 from assent.front.web.params import IdempotencyKey, TheAppState
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
-from assent.front.web.security import API, PRINCIPAL, STREAM, Door, Place, Receive, Scope, Send, is_page
+from assent.front.web.security import API, PRINCIPAL, STREAM, AccessControl, Place, Receive, Scope, Send, is_page
 
 AnyRequest = Request[Any, Any, Any]
 NO_BODY = "data: 'data'"
 """The framework's message for a missing body."""
 
 
-def build(app_state: AppState, place: Place) -> Door:
+def build(app_state: AppState, place: Place) -> AccessControl:
     api = _api(app_state)
     page = PageFiles()
     description = functools.cache(lambda: describe(api.openapi_schema.to_schema()))  # slow, and rarely needed
@@ -44,12 +44,12 @@ def build(app_state: AppState, place: Place) -> Door:
         else:
             await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
 
-    return Door(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
+    return AccessControl(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
 
 
 def _api(app_state: AppState) -> Litestar:
-    rooms = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
-    routes = [route for room in rooms for route in room.ROUTES]
+    modules = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    routes = [route for module in modules for route in module.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
         dependencies={
@@ -67,7 +67,6 @@ def _api(app_state: AppState) -> Litestar:
             Exception: _tell_unexpected,
         },
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
-        on_startup=[app_state.start],
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
     )

@@ -23,7 +23,7 @@ class CallOutputs:
         self._heard: dict[tuple[str, str], int] = {}
         """How many bytes each running call has printed so far; the session itself keeps only the newest part."""
 
-    def heard(self, envelope: Envelope) -> None:
+    def on_event(self, envelope: Envelope) -> None:
         match envelope.event:
             case CallOutput(call_id=call_id, text=text):
                 place = (envelope.session, call_id)

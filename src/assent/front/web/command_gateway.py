@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.command_sender import CommandSender, Outcomes, Whereabouts
+from assent.app.command_sender import CommandSender, Outcomes, WakeResult
 from assent.app.engine_setup import CANNOT_OPEN, SessionEngine
 from assent.app.session_log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
 from assent.approval import Outcome
@@ -23,7 +23,7 @@ from assent.front.web.api_types import SessionView, Status, Taken
 from assent.front.web.problems import Problem
 from assent.front.web.state_cache import StateCache
 
-ONCE: tuple[Outcome, ...] = ("proceed_once", "cancel")
+ONE_TIME_OUTCOMES: tuple[Outcome, ...] = ("proceed_once", "cancel")
 """What an approver may answer; the other outcomes give standing permission or change what runs."""
 
 
@@ -52,7 +52,7 @@ class CommandGateway:
         self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
         outcomes = Outcomes()
         self._sender = CommandSender(log, outcomes, self.wake)
-        self.heard = outcomes.tell
+        self.on_event = outcomes.tell
         """Must be called with every event of every session that runs here."""
         self.decisions = 0
 
@@ -143,7 +143,7 @@ class CommandGateway:
             raise Problem("refused", sent.problem)
         return Taken("taken" if sent.state == "taken" else "recorded", key.name)
 
-    async def wake(self, session: str) -> Whereabouts:
+    async def wake(self, session: str) -> WakeResult:
         """Makes the session run, and says where."""
         try:
             await self._engine.ensure(session)
@@ -179,7 +179,7 @@ class CommandGateway:
 
     def _check_role(self, principal: Principal, answer: Answer) -> None:
         edits = answer.content is not None or answer.args is not None
-        if (answer.outcome not in ONCE or edits) and not principal.may("operator"):
+        if (answer.outcome not in ONE_TIME_OUTCOMES or edits) and not principal.may("operator"):
             raise Problem("forbidden", "your role may only approve once or refuse; anything more needs an operator")
 
     async def _check_waiting(self, session: str, answer: Answer) -> None:

@@ -189,7 +189,7 @@ class Feeds:
         self._runs_here = runs_here
         self._feeds: dict[str, Feed] = {}
 
-    def heard(self, envelope: Envelope) -> None:
+    def on_event(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
         feed = self._feeds.get(envelope.session)
         if feed is not None:

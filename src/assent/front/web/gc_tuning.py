@@ -11,11 +11,13 @@ STEP = 2_000
 """New objects examined in one go, which takes a few milliseconds."""
 MAX_STEPS = 500
 """After this many steps without a calm moment, the rest is examined anyway."""
-PAUSE = 5.0
+COLLECT_INTERVAL = 5.0
 """Seconds between checks for a calm moment."""
 
 
-async def collect_when_calm(is_calm: Callable[[], bool], ended: Callable[[], int], pause: float = PAUSE) -> None:
+async def collect_when_calm(
+    is_calm: Callable[[], bool], ended: Callable[[], int], pause: float = COLLECT_INTERVAL
+) -> None:
     """Runs until cancelled, then restores the defaults. `ended` counts what leaves garbage without creating objects."""
     before = gc.get_threshold()
     gc.freeze()  # what exists from the start stays, and need not be examined again

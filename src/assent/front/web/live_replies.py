@@ -27,7 +27,7 @@ class Replies:
         self._texts: dict[str, list[str]] = {}
         self._thoughts: dict[str, list[ThoughtDelta]] = {}
 
-    def heard(self, envelope: Envelope) -> None:
+    def on_event(self, envelope: Envelope) -> None:
         match envelope.event:
             case TextDelta(text=text):
                 self._texts.setdefault(envelope.session, []).append(text)

@@ -15,7 +15,7 @@ import msgspec
 from assent.app.command_sender import COMMAND_TIMEOUT, Closed, CommandSender, Outcomes, Sent
 from assent.app.custom_commands import BadTemplate, CustomCommand, Stopped, load_custom
 from assent.app.custom_filling import filled
-from assent.app.mcp_prompts import NoText, fetched, help_of, usage, written
+from assent.app.mcp_prompts import NoText, fetch_prompt, help_of, render_prompt, usage
 from assent.app.mcp_types import Prompt
 from assent.app.session_log import SessionInfo, SessionLog, Stamp, key_reused
 from assent.app.wording import prompt_command
@@ -59,7 +59,7 @@ class Prompts:
         self._log, self._gateway, self._env, self._servers = log, gateway, env, servers
         self._under_way: dict[str, _Use] = {}
 
-    def heard(self, envelope: Envelope) -> None:
+    def on_event(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
         for use in self._under_way.values():
             if use.session == envelope.session:
@@ -136,8 +136,8 @@ class Prompts:
             case CustomCommand():
                 return await filled(chosen, argument, lambda tool: self._finished(use, tool), by)
             case Prompt():
-                return await written(
-                    chosen, argument, lambda prompt, given: fetched(self._servers(use.session), prompt, given)
+                return await render_prompt(
+                    chosen, argument, lambda prompt, given: fetch_prompt(self._servers(use.session), prompt, given)
                 )
 
     async def _finished(self, use: _Use, tool: RunTool) -> CallFinished | str:

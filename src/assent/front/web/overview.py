@@ -71,7 +71,7 @@ class Overview:
 
     # --- changes ---
 
-    def heard(self, envelope: Envelope) -> None:
+    def on_event(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
         match envelope.event:
             case ApprovalRequested() | ApprovalAnswered():

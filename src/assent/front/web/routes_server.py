@@ -14,7 +14,7 @@ from assent.front.web.metrics import exposition, process_gauges
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
 
-MODELS_PATIENCE = 5.0
+MODELS_TIMEOUT = 5.0
 """Seconds that providers get to say which models they have."""
 
 
@@ -68,7 +68,7 @@ async def _model(app_state: AppState) -> tuple[str, str]:
 @get("/models", opt={"role": "operator"})
 async def models(app_state: TheAppState) -> ModelList:
     """The models that can be used: those that are known, and those that providers say they have."""
-    return ModelList(tuple(await app_state.catalog.choices(MODELS_PATIENCE)))
+    return ModelList(tuple(await app_state.catalog.choices(MODELS_TIMEOUT)))
 
 
 @get("/healthz", opt={"role": None})

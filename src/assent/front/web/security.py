@@ -1,4 +1,4 @@
-"""The door: every request passes through here first. Raw ASGI, so that nothing can bypass it.
+"""Access control: every request passes through here first. Raw ASGI, so that nothing can bypass it.
 
 It checks for an exact `Host` (DNS rebinding), an exact `Origin` and `Sec-Fetch-Site` (other pages), JSON bodies only
 (forms of other pages), a bearer token even on loopback (other users and programs of this machine), no changes by
@@ -26,7 +26,7 @@ API = "/api/v1"
 STREAM = f"{API}/stream"
 LOGIN = f"{API}/login"
 PRINCIPAL = "assent.principal"
-"""The scope key for the principal, set by the door."""
+"""The scope key for the principal, set by the access control."""
 CALLER = "assent.caller"
 """The scope key for the program at the other end, set by the connection."""
 READING = ("GET", "HEAD", "OPTIONS")
@@ -63,7 +63,7 @@ def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
     return Place(frozenset(hosts), frozenset(f"{scheme}://{host}" for host in hosts), scheme == "https")
 
 
-class Door:
+class AccessControl:
     def __init__(
         self, app: App, place: Place, tokens: TokenStore, limits: RequestLimits, answered: dict[int, int]
     ) -> None:

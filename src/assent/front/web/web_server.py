@@ -33,7 +33,7 @@ from assent.front.web.security import Place, place_of
 from assent.front.web.server_lock import alone
 from assent.http.loopback import is_loopback
 
-GRACE = 5
+SHUTDOWN_TIMEOUT = 5
 """Seconds for requests in progress when the server stops; streams are ended first."""
 
 
@@ -149,16 +149,17 @@ class Server:
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
         try:
-            door = build(self.app_state, place_for(self._where, self.port))
+            app = build(self.app_state, place_for(self._where, self.port))
         except BaseException:
             listener.close()
             raise
-        self._uvicorn = _Uvicorn(_config(door, self._where), lambda: ready(self), self.app_state.streams.stop)
+        self._uvicorn = _Uvicorn(_config(app, self._where), lambda: ready(self), self.app_state.streams.stop)
         self._announce()
         collecting = asyncio.create_task(
             collect_when_calm(lambda: self.app_state.engine.calm, lambda: self.app_state.engine.parked)
         )
         try:
+            await self.app_state.start()
             await self._uvicorn.serve(sockets=[listener])
         finally:
             collecting.cancel()
@@ -221,9 +222,9 @@ def _listen(where: Where) -> socket.socket:
     return listener
 
 
-def _config(door: object, where: Where) -> uvicorn.Config:
+def _config(app: object, where: Where) -> uvicorn.Config:
     return uvicorn.Config(
-        door,  # pyright: ignore[reportArgumentType]
+        app,  # pyright: ignore[reportArgumentType]
         http=TimeoutProtocol,
         log_config=None,
         access_log=False,
@@ -231,7 +232,7 @@ def _config(door: object, where: Where) -> uvicorn.Config:
         date_header=False,
         lifespan="on",
         ws="none",
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
         timeout_keep_alive=30,
         proxy_headers=where.behind_proxy is not None,
         forwarded_allow_ips="127.0.0.1,::1" if where.behind_proxy is not None else "",

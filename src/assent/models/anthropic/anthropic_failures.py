@@ -19,7 +19,7 @@ _STATUS = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""What the status would have been, for an error in a stream that has begun. Any other is a failure of theirs."""
+"""The status that matches an error inside a stream. Any other error is a failure of the server."""
 
 
 def failure(status: int, headers: Mapping[str, str], body: bytes, model: str) -> ModelError:

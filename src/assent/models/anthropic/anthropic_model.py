@@ -1,4 +1,4 @@
-"""The Anthropic adapter: how its requests are addressed, and which models it has."""
+"""The Anthropic adapter: where its requests go, and which models it has."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,19 +8,19 @@ from assent.models.anthropic.anthropic_failures import failure
 from assent.models.anthropic.anthropic_reply import AnthropicReply
 from assent.models.anthropic.anthropic_request import encode_messages
 from assent.models.anthropic.anthropic_signature import past_of_reply
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient
+from assent.models.wire_ids import earlier_ids
 
 BASE_URL = "https://api.anthropic.com"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 VERSION = "2023-06-01"
-"""Of the API. Newer ones change nothing for us, and not every gateway knows them."""
+"""The version of the API. Newer ones bring nothing that Assent needs, and not every gateway knows them."""
 LONGEST_REPLY = 32_000
-"""In tokens, for models that are not listed: what all have had since 2025."""
+"""In tokens, for models that are not listed: all models since 2025 can write this much."""
 
 
 class AnthropicFormat:
@@ -35,7 +35,7 @@ class AnthropicFormat:
         return encode_messages(request, self._model, self.name, self._limit(request))
 
     def reader(self, request: Request) -> AnthropicReply:
-        return AnthropicReply(self._model, past_of_reply(request), self._limit(request))
+        return AnthropicReply(self._model, past_of_reply(request), self._limit(request), earlier_ids(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model)
@@ -62,12 +62,15 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     http = HttpClient(_base_url(access), access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider")
 
-    found = await fetch_list(http, "/v1/models?limit=1000", _headers(access), _List, refused, access.key)
+    async with JsonClient(http, _headers(access), access.key, refused) as client:
+        found = await client.get("/v1/models?limit=1000", _List)
     return [
         FoundModel(name=model.id, window=model.max_input_tokens, output=model.max_tokens, tools=True)
         for model in found.data
@@ -75,7 +78,7 @@ async def list_models(access: Access) -> Sequence[FoundModel]:
 
 
 def _base_url(access: Access) -> str:
-    """People write it with and without the version."""
+    """People write it both with and without the version."""
     return access.base_url.rstrip("/").removesuffix("/v1")
 
 

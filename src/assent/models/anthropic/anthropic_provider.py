@@ -5,7 +5,7 @@ from assent.models.anthropic.anthropic_model import BASE_URL, KEY_VARIABLE, LONG
 from assent.models.provider import Access, KnownModel, Provider
 
 CACHE_WRITE = 1.25
-"""Times the price of input, for what is kept for five minutes."""
+"""Factor on the input price for what the provider caches for five minutes."""
 
 
 def _connect(model: str, access: Access) -> AnthropicModel:

@@ -1,8 +1,8 @@
 """Anthropic's streamed reply: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
 
-A reply is a row of blocks, each with a start, deltas and a stop; other servers that speak this format stop several
-blocks together at the end. Only `message_stop` ends a reply. Tolerant to fields and events it does not know, strict
-about those it does: an event of another shape breaks the whole reply.
+A reply is a sequence of blocks, each with a start, deltas and a stop; other servers that use this format stop several
+blocks together at the end. Only `message_stop` ends a reply. Unknown fields and events are ignored; a known event of
+the wrong shape breaks the whole reply.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ class _OutputDetails(Struct):
 
 
 class _Usage(Struct):
-    """Some of it comes at the start and some at the end; what is said twice counts as it was said last."""
+    """Some of it arrives at the start and some at the end; for a field that arrives twice, the last value counts."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -85,16 +85,16 @@ class _OpenBlock:
 
 
 class AnthropicReply:
-    """Reads one reply. `past` tells what was before it, for the signatures of its thoughts; `limit` is the longest that
-    was asked for, in tokens.
+    """Reads one reply. `past` identifies what came before it, for the signatures of its thoughts; `limit` is the
+    requested maximum length, in tokens; `used_ids` are the ids of earlier calls.
     """
 
-    def __init__(self, model: str, past: str, limit: int) -> None:
+    def __init__(self, model: str, past: str, limit: int, used_ids: set[str]) -> None:
         self._model = model
         self._past = past
         self._limit = limit
         self._open: dict[int, _OpenBlock] = {}
-        self._queue = ChunkQueue(model)
+        self._queue = ChunkQueue(model, used_ids)
         self._usage = _Usage()
         self._reason: str | None = None
         self._details = _StopDetails()
@@ -116,27 +116,27 @@ class AnthropicReply:
 
     def end(self, *, cut: bool) -> list[Chunk]:
         if cut or not self._stopped or self._reason is None:
-            raise BrokenStream(f"the reply of {self._model} ended before it was finished")
+            raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         reason = self._finish_reason()
         if reason == "safety" and not self._has_content:
             raise BadRequest(f"{self._model} refuses to answer. {self._said(reason)}")
         return [Finished(reason, _count(self._usage), self._said(reason))]
 
     def _read(self, event: _Event) -> list[Chunk]:
-        match event:
-            case _Event(type="content_block_delta", delta=_Delta() as delta):
-                return self._continue(event.index, delta)
-            case _Event(type="content_block_start", content_block=_Block() as block):
-                return self._begin(event.index, block)
-            case _Event(type="content_block_stop"):
+        match event.type:
+            case "content_block_delta" if event.delta is not None:
+                return self._continue(event.index, event.delta)
+            case "content_block_start" if event.content_block is not None:
+                return self._begin(event.index, event.content_block)
+            case "content_block_stop":
                 return self._finish_block(event.index)
-            case _Event(type="message_start", message=_Message(usage=_Usage() as usage)):
-                self._usage = usage
-            case _Event(type="message_delta"):
+            case "message_start" if isinstance(event.message, _Message):
+                self._usage = event.message.usage or self._usage
+            case "message_delta":
                 self._note(event)
-            case _Event(type="message_stop"):
+            case "message_stop":
                 return self._stop()
-            case _:  # ping, and what we do not know
+            case _:  # ping, and unknown events
                 pass
         return []
 
@@ -207,7 +207,7 @@ class AnthropicReply:
         return chunks + self._queue.settle(limited=self._finish_reason() == "max_tokens")
 
     def _finish_reason(self) -> FinishReason:
-        """LiteLLM says that a reply ended in a call when the limit has cut the call."""
+        """LiteLLM reports a call as the end of the reply even if the limit cut the call."""
         reason = _finish_reason(self._reason or "")
         return "max_tokens" if reason == "stop" and (self._usage.output_tokens or 0) >= self._limit else reason
 
@@ -219,7 +219,7 @@ class AnthropicReply:
 
 
 def _arguments(done: _OpenBlock) -> str:
-    """Mostly in deltas; a server may send them with the start instead."""
+    """Usually in deltas; a server may send them with the start instead."""
     text = "".join(done.json)
     return text if text.strip() or not done.block.input else encode_json(done.block.input).decode()
 

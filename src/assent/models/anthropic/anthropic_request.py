@@ -1,7 +1,7 @@
 """A `Request` as the body of Anthropic's Messages API. Pure: data in, bytes out.
 
-The API is strict about turns: speakers alternate, the results of all calls come first in the next message of the user,
-and calls come last in a message of the model. No text may be empty.
+The API is strict about turns: user and model alternate, the results of all calls come first in the next user message,
+and calls come last in a model message. No text may be empty.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,12 +18,12 @@ from assent.models.wire_json import encode_json
 from assent.parts import Call, Declaration, JsonObject, Media, ModelMessage, ModelPart, Result, Text, Thought, UserPart
 
 CACHED: JsonObject = {"type": "ephemeral"}
-"""Marks the end of what the provider shall keep in its cache for the next request. There may be four."""
+"""Marks the end of what the provider should cache for the next request. A request may have four marks."""
 _IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 def encode_messages(request: Request, model: str, full_name: str, max_tokens: int) -> bytes:
-    """`full_name` is what the model's replies are recorded under; `max_tokens` is the longest reply."""
+    """`full_name` is the name recorded with the model's replies; `max_tokens` limits the reply."""
     messages = _messages(request, full_name)
     body: JsonObject = {"model": model, "max_tokens": max_tokens, "stream": True}
     if request.tools:
@@ -45,7 +45,7 @@ def _tool(tool: Declaration) -> JsonObject:
 
 
 def _messages(request: Request, full_name: str) -> list[JsonObject]:
-    """Neighbours with the same role become one message."""
+    """Consecutive messages with the same role become one."""
     messages: list[JsonObject] = []
     for role, group in groupby(_turns(request, full_name), key=lambda turn: turn[0]):
         blocks = [block for _, turn in group for block in turn]
@@ -68,7 +68,7 @@ def _results_first(blocks: list[JsonObject]) -> list[JsonObject]:
 
 
 def _calls_last(blocks: list[JsonObject]) -> list[JsonObject]:
-    """Text after a call goes before the first one. Thoughts stay where they are: they are bound to their place."""
+    """Text after a call moves before the first call. Thoughts stay where they are: they are bound to their position."""
     first = next((place for place, block in enumerate(blocks) if block["type"] == "tool_use"), len(blocks))
     late = [block for block in blocks[first:] if block["type"] == "text"]
     return [*blocks[:first], *late, *(block for block in blocks[first:] if block["type"] != "text")]
@@ -105,7 +105,7 @@ def _result(result: Result) -> JsonObject:
 
 
 def _said(result: Result) -> str:
-    """An error is marked as one, so it needs no words around it."""
+    """An error is marked as one, so its text needs no wrapping."""
     match result.response:
         case {"error": str(error), **rest} if not rest:
             return error
@@ -130,12 +130,12 @@ def _present(blocks: Iterable[JsonObject | None]) -> list[JsonObject]:
     return [block for block in blocks if block is not None]
 
 
-# --- caching, and what else depends on the whole ---
+# --- caching, and what else depends on the whole conversation ---
 
 
 def _mark_conversation(messages: list[JsonObject]) -> None:
-    """The newest two messages of the user. The provider looks back from a mark by twenty blocks only; with the mark
-    of the request before in its place, a turn of many calls does not make it lose what it has.
+    """Mark the newest two user messages. The provider looks back only twenty blocks from a mark; if the mark of the
+    previous request stays in place, the provider finds its cache even after a turn with many calls.
     """
     users = [message for message in messages if message["role"] == "user"]
     for message in users[-2:]:
@@ -148,8 +148,8 @@ def _marked(blocks: list[JsonObject]) -> list[JsonObject]:
 
 
 def _continues_without_thoughts(messages: list[JsonObject]) -> bool:
-    """Whether the turn that goes on began without thoughts that can be sent: another model began it, or the
-    conversation was compressed since. Models that think by a budget refuse to think then.
+    """Whether the current turn began without thoughts that can be sent: another model began it, or the conversation
+    was compressed since. Models with a thinking budget refuse to think then.
     """
     beginning = next((place for place in reversed(range(len(messages))) if _is_prompt(messages[place])), -1)
     first_reply = messages[beginning + 1 : beginning + 2]

@@ -1,9 +1,8 @@
-"""What is kept of a thought so that it can go back to the Claude that thought it, unchanged.
+"""What Assent keeps of a thought so that it can go back unchanged to the Claude model that produced it.
 
-Newer models bind a thought to everything that was before it: the system prompt, the tools and the conversation. When
-one of them changes (the conversation was compressed, a server brought new tools), they refuse the whole request. So the
-signature that we keep says what was before the thought, as a digest, and a thought whose past has changed is left out.
-Pure.
+Newer models bind a thought to everything before it: the system prompt, the tools and the conversation. If one of them
+changes (the conversation was compressed, a server added tools), they reject the whole request. So the signature that
+Assent keeps includes a digest of what came before the thought, and a thought whose past has changed is left out. Pure.
 """
 
 import hashlib
@@ -19,12 +18,12 @@ from assent.parts import JsonObject, Thought
 
 
 class _Kept(Struct, frozen=True, omit_defaults=True):
-    """Our signature, as JSON."""
+    """Assent's signature, as JSON."""
 
     past: str
     signature: str = ""
     redacted: str = ""
-    """In place of a thought that we may not read."""
+    """Replaces a thought that the provider does not show."""
 
 
 def keep_signature(signature: str, past: str) -> str:
@@ -36,7 +35,7 @@ def keep_redacted(data: str, past: str) -> str:
 
 
 def thinking_block(thought: Thought, past: str) -> JsonObject | None:
-    """The thought as it came; None for one that is not signed, not Claude's, or has another past."""
+    """The thought as it arrived; None if it is not signed, not Claude's, or has another past."""
     try:
         kept = msgspec.json.decode(thought.signature or "", type=_Kept)
     except msgspec.MsgspecError:
@@ -49,7 +48,7 @@ def thinking_block(thought: Thought, past: str) -> JsonObject | None:
 
 
 def pasts(request: Request) -> Iterator[str]:
-    """For each message, what is before it, and then what is before the reply.
+    """For each message, a digest of what comes before it; the last one is for the reply.
 
     Thoughts do not count: which of them are sent follows from the rest.
     """

@@ -1,12 +1,12 @@
-"""How a Claude model is asked to think. Each generation wants to be asked in another way, and refuses the others. Pure.
+"""How to ask a Claude model to think. Each generation has its own way, and rejects the others. Pure.
 
-| models              | asked with                                                               |
+| models              | request field                                                            |
 |---------------------|--------------------------------------------------------------------------|
 | before 3.7          | nothing: they do not think                                               |
 | 3.7 to 4.5          | a budget of tokens, which must be smaller than the longest reply         |
 | from 4.6 on         | `adaptive`, and an effort                                                |
 
-Some of the newest cannot be told not to think. Models of other makers, behind a gateway, are asked nothing.
+For some of the newest, thinking cannot be turned off. Models of other makers, behind a gateway, get no such field.
 """
 
 import re
@@ -55,7 +55,7 @@ def takes_budget(model: str) -> bool:
 
 
 def thinking_fields(model: str, effort: Effort | None, max_tokens: int) -> JsonObject:
-    """What a request says about thinking."""
+    """The fields of a request about thinking."""
     if takes_budget(model):
         return _budget(effort, max_tokens)
     version = version_of(model)
@@ -76,7 +76,7 @@ def _budget(effort: Effort | None, max_tokens: int) -> JsonObject:
 
 
 def _off(model: str) -> str | None:
-    """The word that turns thinking off, if this model has one."""
+    """The value that turns thinking off, if this model has one."""
     if any(family in model for family in ("fable", "mythos")):
         return None
     if version_of(model) < (5, 5):

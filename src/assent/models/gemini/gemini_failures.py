@@ -1,6 +1,6 @@
-"""What only Google says in its error replies: the details that come with `{"error": {code, message, status, details}}`.
+"""What only Google reports in its error replies: the details in `{"error": {code, message, status, details}}`.
 
-Only reads; whether and when to try again is decided elsewhere, from the error's kind and its `retry_after`. Pure.
+It only reads; whether and when to retry is decided elsewhere, by the error's type and its `retry_after`. Pure.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error, wait_asked_for
+from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error, requested_delay
 from assent.models.model_protocol import AuthFailed, ModelError, QuotaExhausted, UnknownModel
 
 ADVICE = "Get a key at https://aistudio.google.com/apikey and set GEMINI_API_KEY to it."
@@ -21,7 +21,7 @@ class _Violation(Struct, rename="camel"):
 
 
 class _Detail(Struct, rename="camel"):
-    """RetryInfo, ErrorInfo and QuotaFailure in one: their fields do not collide."""
+    """RetryInfo, ErrorInfo and QuotaFailure in one: their fields do not clash."""
 
     reason: str = ""
     retry_delay: str = ""
@@ -42,7 +42,7 @@ def failure(status: int, headers: Mapping[str, str], body: bytes, model: str, ad
 
 
 def failure_in_stream(data: bytes, model: str, advice: str = ADVICE) -> ModelError:
-    """The error for an event that is one."""
+    """The error in an event of the stream."""
     error = read_error(200, {}, data)
     if error.status == 200:
         error = replace(error, status=500)
@@ -58,18 +58,18 @@ def _classify(error: ErrorReply, details: list[_Detail], model: str, advice: str
     if error.status == 404:
         return UnknownModel(f"model {model} not found: {error.said}")
     if error.status == 400 and "API key" in error.message:
-        return AuthFailed(f"the provider refuses the key: {error.said}\n{advice}")
+        return AuthFailed(f"the provider rejected the key: {error.said}\n{advice}")
     return classify(replace(error, wait=_wait(error, details, quotas)), model, advice)
 
 
 def _wait(error: ErrorReply, details: list[_Detail], quotas: list[str]) -> float | None:
     delays = [detail.retry_delay for detail in details if detail.retry_delay]
-    told = wait_asked_for({"retry-after": delays[0]}) if delays else error.wait
+    told = requested_delay({"retry-after": delays[0]}) if delays else error.wait
     return MINUTE if told is None and any("PerMinute" in quota for quota in quotas) else told
 
 
 def _details(body: bytes) -> list[_Detail]:
-    """Google wraps the error of a stream in a list at times; details of another shape are none."""
+    """Google sometimes wraps an error in a list; details of another shape are ignored."""
     for kind in (_Body, list[_Body]):
         try:
             found = msgspec.json.decode(body, type=kind)

@@ -1,4 +1,4 @@
-"""The Gemini adapter: how its requests are addressed, which models it has, and its search of the web."""
+"""The Gemini adapter: where its requests go, which models it has, and its web search."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
@@ -9,7 +9,6 @@ from assent.http.head import Headers
 from assent.models.gemini.gemini_failures import ADVICE, failure
 from assent.models.gemini.gemini_reply import GeminiReply
 from assent.models.gemini.gemini_request import encode_request
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
@@ -17,10 +16,13 @@ from assent.models.proxy import Proxy
 from assent.models.sse import SseDecoder
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient, Timeouts
+from assent.models.wire_ids import earlier_ids
 from assent.parts import SearchAnswer
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 VERTEX_URL = "https://aiplatform.googleapis.com"
+TOKEN_COMMAND = "gcloud auth print-access-token"
+"""Prints a token for Vertex AI."""
 KEY_VARIABLE = "GEMINI_API_KEY"
 
 
@@ -28,7 +30,7 @@ class GeminiFormat:
     def __init__(
         self, model: str, folder: str = "/v1beta/models", provider: str = "gemini", advice: str = ADVICE
     ) -> None:
-        """`folder` is where the models are; `advice` says what to do about a key that is refused."""
+        """`folder` is the path of the models; `advice` says what to do about a rejected key."""
         self._model = model
         self._provider = provider
         self._advice = advice
@@ -38,10 +40,10 @@ class GeminiFormat:
         return encode_request(request, self._model, self._provider)
 
     def reader(self, request: Request) -> GeminiReply:
-        return self.new_reply()
+        return self.new_reply(earlier_ids(request))
 
-    def new_reply(self) -> GeminiReply:
-        return GeminiReply(self._model, self._advice)
+    def new_reply(self, used_ids: set[str] | None = None) -> GeminiReply:
+        return GeminiReply(self._model, used_ids or set(), self._advice)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model, self._advice)
@@ -57,7 +59,7 @@ class SearchingModel(StreamedModel):
     can_search = True
 
     async def search(self, query: str) -> SearchAnswer:
-        """Google's search, with an answer that this model writes from what was found."""
+        """Google's search, with an answer that this model writes from the results."""
         from assent.models.gemini.gemini_search import SearchReader, encode_search
 
         reply, events, found = self._format.new_reply(), SseDecoder(), SearchReader()
@@ -70,7 +72,7 @@ class SearchingModel(StreamedModel):
 
 
 class GeminiModel(SearchingModel):
-    """One that is reached with a key, at Google AI."""
+    """A Gemini model at Google AI, with a key."""
 
     def __init__(
         self,
@@ -100,14 +102,16 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     check_key(access.key, KEY_VARIABLE)
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider", ADVICE)
 
-    path = "/v1beta/models?pageSize=1000"
-    found = await fetch_list(http, path, _key_header(access.key), _List, refused, access.key)
+    async with JsonClient(http, _key_header(access.key), access.key, refused) as client:
+        found = await client.get("/v1beta/models?pageSize=1000", _List)
     return [
         FoundModel(
             name=model.name.removeprefix("models/"), window=model.input_token_limit, output=model.output_token_limit

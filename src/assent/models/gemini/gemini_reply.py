@@ -1,7 +1,7 @@
 """Gemini's streamed reply: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
 
-Tolerant to fields it does not know, strict about those it does: an event of another shape breaks the whole reply.
-`Finished` exists only when the stream has ended and a finish reason has come: nothing can be taken from half a reply.
+Unknown fields are ignored; an event of the wrong shape breaks the whole reply. `Finished` comes only when the stream
+has ended with a finish reason: nothing of an incomplete reply is used.
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ from msgspec import Struct
 from assent.models.bold_subject import split_subject
 from assent.models.gemini.gemini_failures import ADVICE, failure_in_stream
 from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.wire_ids import own_id
 from assent.parts import FinishReason, JsonObject, Usage
 
 
@@ -73,9 +74,10 @@ MALFORMED = frozenset({
 class GeminiReply:
     """Reads one reply. `chunks` for each event, then `end` once the stream has ended."""
 
-    def __init__(self, model: str, advice: str = ADVICE) -> None:
-        """`advice` says what to do about a key that is refused."""
+    def __init__(self, model: str, used_ids: set[str], advice: str = ADVICE) -> None:
+        """`used_ids` are the ids of earlier calls. `advice` says what to do about a rejected key."""
         self._model = model
+        self._used_ids = used_ids
         self._advice = advice
         self._finish: str | None = None
         self._message = ""
@@ -98,7 +100,7 @@ class GeminiReply:
 
     def end(self, *, cut: bool) -> tuple[Finished]:
         if cut or self._finish is None:
-            raise BrokenStream(f"the reply of {self._model} ended before it was finished")
+            raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish in BLOCKED and not self._has_content:
             raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
         return (Finished(_finish_reason(self._finish), self._usage, self._said()),)
@@ -118,8 +120,8 @@ class GeminiReply:
             )
         if (feedback := event.prompt_feedback) is not None and feedback.block_reason:
             raise BadRequest(
-                f"{self._model} refuses this prompt ({feedback.block_reason}). "
-                f"{feedback.block_reason_message or 'Say it in another way, or leave out what it objects to.'}"
+                f"{self._model} rejected this prompt ({feedback.block_reason}). "
+                f"{feedback.block_reason_message or 'Rephrase it, or leave out what was rejected.'}"
             )
 
     def _content(self, candidate: _Candidate) -> list[Chunk]:
@@ -135,7 +137,7 @@ class GeminiReply:
         self._finish, self._message = reason, message
 
     def _chunk(self, part: _Part) -> Chunk | None:
-        """Parts of kinds that we did not ask for (code execution, images) are passed over."""
+        """Parts that were not requested (code execution, images) are ignored."""
         if part.function_call is not None:
             return self._call(part.function_call, part.thought_signature)
         if part.text is None or (not part.text and part.thought_signature is None):
@@ -150,9 +152,9 @@ class GeminiReply:
         if not call.name:
             raise BrokenStream(f"{self._model} made a tool call without a name")
         if call.will_continue:
-            raise BrokenStream(f"{self._model} sent half a call of {call.name}")
+            raise BrokenStream(f"{self._model} sent an incomplete call of {call.name}")
         self._has_content = True
-        return CallChunk(call.name, call.args or {}, call.id, signature)
+        return CallChunk(call.name, call.args or {}, own_id(call.id, self._used_ids), signature)
 
 
 def _finish_reason(reason: str) -> FinishReason:

@@ -11,11 +11,11 @@ from assent.models.wire_json import encode_json
 from assent.parts import Call, Declaration, JsonObject, Media, Message, ModelMessage, Result, Text, Thought
 
 NO_SIGNATURE = "skip_thought_signature_validator"
-"""What Gemini 3 takes in place of the signature of a call that it did not make: another model's, before a switch."""
+"""What Gemini 3 accepts instead of a signature for a call that another model made before a switch."""
 
 
 def encode_request(request: Request, model: str, provider: str = "gemini") -> bytes:
-    """`provider` is the one that signatures may go back to."""
+    """`provider` is the one whose signatures may be sent."""
     body: JsonObject = {"contents": _contents(own_or_unsigned(request.messages, provider), model)}
     if request.system:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
@@ -40,7 +40,7 @@ def _declaration(tool: Declaration) -> JsonObject:
 
 
 def _contents(messages: tuple[Message, ...], model: str) -> list[JsonObject]:
-    """Gemini refuses a content without parts, so a message that leaves none is left out."""
+    """Gemini rejects a content without parts, so a message with none is left out."""
     contents: list[JsonObject] = []
     for message in messages:
         parts = [wire for part in message.parts for wire in _parts(part)]
@@ -57,7 +57,7 @@ def _parts(part: Text | Thought | Call | Result | Media) -> list[JsonObject]:
             return []
         case Text(text, signature):
             return [_signed({"text": text}, signature)]
-        case Thought(_, None):  # only a summary for people; the model wants back what it has signed
+        case Thought(_, None):  # only a summary for people; the model needs only its signature back
             return []
         case Thought(text, signature, subject):
             return [_signed({"text": join_subject(subject, text), "thought": True}, signature)]
@@ -87,7 +87,7 @@ def _wants_signatures(model: str) -> bool:
 
 
 def _sign_first_call(parts: list[dict[str, Any]]) -> None:
-    """Gemini 3 refuses a step whose first call carries no signature."""
+    """Gemini 3 rejects a step whose first call has no signature."""
     for part in parts:
         if "functionCall" in part:
             part.setdefault("thoughtSignature", NO_SIGNATURE)

@@ -1,6 +1,6 @@
-"""Tool schemas as Gemini takes them: it refuses a request for a keyword that it does not know. Pure.
+"""Tool schemas as Gemini accepts them: an unknown keyword makes it reject the request. Pure.
 
-Arguments are checked against the tool's own schema later, so what is sent may allow more than that.
+Arguments are checked against the tool's own schema later, so the schema that is sent may allow more.
 """
 
 from typing import Any, cast
@@ -11,7 +11,7 @@ from assent.parts import JsonObject
 _REFUSED = frozenset({"$schema", "$id", "exclusiveMinimum", "exclusiveMaximum", "title"})
 _FORMATS = frozenset({"date-time", "enum", "int32", "int64", "float", "double"})
 _MAPS = frozenset({"properties", "$defs", "definitions", "patternProperties"})
-"""Keywords whose names are the user's own, with a schema each."""
+"""Keywords whose values map names of the tool's author to schemas."""
 
 
 def gemini_parameters(schema: JsonObject) -> JsonObject:

@@ -1,7 +1,7 @@
-"""Gemini's search of the web ("grounding"): the request, and the answer with its sources. Pure; it knows no network.
+"""Gemini's web search ("grounding"): the request, and the answer with its sources. Pure; it knows no network.
 
-The answer comes as text, and beside it which stretch of it rests on which page. The ends of the stretches are counted
-in bytes of UTF-8; the numbers of their sources are put there.
+The answer is text, with a list of which segment is based on which pages. The end of a segment is an offset in bytes of
+UTF-8; the numbers of its sources are inserted there.
 """
 
 import msgspec
@@ -51,7 +51,7 @@ def encode_search(query: str) -> bytes:
 
 
 class SearchReader:
-    """Reads one reply: `take` for each event with the chunks it gave, then `answer`."""
+    """Reads one reply: call `take` for each event with its chunks, then `answer`."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -67,7 +67,7 @@ class SearchReader:
         except msgspec.MsgspecError as error:
             raise BrokenStream(f"the sources of the search are malformed: {error}") from error
         for found in (candidate.grounding_metadata for candidate in candidates):
-            if found is not None:  # the newest is the whole
+            if found is not None:  # the newest one is complete
                 self._pages = found.grounding_chunks or self._pages
                 self._supports = found.grounding_supports or self._supports
 
@@ -79,11 +79,11 @@ class SearchReader:
 
 def _cited(text: str, supports: list[_Support], pages: int) -> str:
     data = text.encode()
-    for support in sorted(supports, key=_end, reverse=True):  # from the back, so that what is before stays in place
+    for support in sorted(supports, key=_end, reverse=True):  # from the end, so that earlier offsets stay valid
         numbers = sorted({index + 1 for index in support.grounding_chunk_indices if 0 <= index < pages})
         place = min(_end(support), len(data))
         data = data[:place] + "".join(f"[{number}]" for number in numbers).encode() + data[place:]
-    return data.decode(errors="replace")  # an end inside a character is theirs, and no reason to lose the answer
+    return data.decode(errors="replace")  # an offset may be wrong, inside a character
 
 
 def _end(support: _Support) -> int:

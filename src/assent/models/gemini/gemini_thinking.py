@@ -1,4 +1,4 @@
-"""How much a Gemini model is asked to think, by its name: 2.5 takes a budget of tokens, later ones a level. Pure."""
+"""How much a Gemini model should think, by its name: 2.5 takes a budget of tokens, later models a level. Pure."""
 
 import re
 
@@ -19,20 +19,20 @@ _BUDGETS: dict[Effort, int] = {
     "max": 24_576,
 }
 _LEAST_OF_PRO = 128
-"""2.5 Pro cannot be told not to think."""
+"""Thinking cannot be turned off in 2.5 Pro."""
 _LEVELS: tuple[Effort, ...] = ("minimal", "low", "medium", "high")
 _LEVELS_OF_3_PRO: tuple[Effort, ...] = ("low", "high")
 _VERSION = re.compile(r"gemini-(\d+)(?:\.(\d+))?")
 
 
 def version_of(model: str) -> tuple[int, int] | None:
-    """None for a model of another name, such as one behind a gateway."""
+    """None for a model with another name, such as one behind a gateway."""
     found = _VERSION.match(model)
     return (int(found[1]), int(found[2] or 0)) if found else None
 
 
 def thinking_config(model: str, effort: Effort | None) -> JsonObject | None:
-    """None for a model that does not think, and refuses to be asked for thoughts."""
+    """None for a model that does not think, and rejects requests for thoughts."""
     version = version_of(model)
     if (version is not None and version < FIRST_THINKING) or model.startswith("gemma-"):
         return None

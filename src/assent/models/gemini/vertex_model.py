@@ -1,12 +1,12 @@
 """Gemini through Vertex AI: the same requests and replies, at the address of a project, with an access token.
 
-The token comes from the environment. It lasts for about an hour, and nothing here renews it.
+The token comes from the environment or from a command. It is valid for about an hour, and nothing here renews it.
 """
 
 import re
 from urllib.parse import quote
 
-from assent.models.gemini.gemini_model import VERTEX_URL, GeminiFormat, SearchingModel
+from assent.models.gemini.gemini_model import TOKEN_COMMAND, VERTEX_URL, GeminiFormat, SearchingModel
 from assent.models.model_protocol import BadRequest
 from assent.models.provider import Access
 from assent.models.provider_registry import full_name
@@ -17,7 +17,10 @@ from assent.models.streaming_client import HttpClient
 TOKEN_VARIABLE = "GOOGLE_OAUTH_ACCESS_TOKEN"
 PROJECT_VARIABLE = "GOOGLE_CLOUD_PROJECT"
 LOCATION_VARIABLE = "GOOGLE_CLOUD_LOCATION"
-ADVICE = f"Get a new token with gcloud auth print-access-token and set {TOKEN_VARIABLE} to it."
+ADVICE = (
+    f"Get a new token: {TOKEN_COMMAND}. Assent does it by itself if [keys] in settings.toml has\n"
+    f'  vertex = {{ command = "{TOKEN_COMMAND}" }}'
+)
 _LOCATION = re.compile(r"[a-z0-9-]{1,40}")
 _CONTINENTS = frozenset({"us", "eu"})
 
@@ -48,13 +51,13 @@ def address(location: str) -> str:
 def _project(access: Access) -> str:
     project = access.env.get(PROJECT_VARIABLE, "").strip()
     if not (project and project.isascii() and project.isprintable()):
-        raise BadRequest(f"Vertex AI needs to know your project: set {PROJECT_VARIABLE} to its id")
+        raise BadRequest(f"Vertex AI needs your project: set {PROJECT_VARIABLE} to its id")
     return project
 
 
 def _location(access: Access) -> str:
-    """It becomes a part of the host that the token is sent to, so it must not be anything else."""
+    """It becomes part of the host that the token is sent to, so it must be a plain location."""
     location = access.env.get(LOCATION_VARIABLE, "").strip() or "global"
     if _LOCATION.fullmatch(location) is None:
-        raise BadRequest(f"{LOCATION_VARIABLE} is {location!r}, which is no location of Google's")
+        raise BadRequest(f"{LOCATION_VARIABLE} is {location!r}, which is not a location of Google Cloud")
     return location

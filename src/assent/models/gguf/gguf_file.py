@@ -1,7 +1,7 @@
 """What a GGUF file says about its model, read from its header: name, context window, chat template.
 
 The header is a list of typed values before the weights. Only scalars and strings are read; arrays, such as the
-vocabulary, are skipped. It starts nothing.
+vocabulary, are skipped. This module starts no process.
 """
 
 import os
@@ -26,7 +26,7 @@ class GgufFile(Struct, frozen=True):
     path: str
     name: str
     window: int
-    """The context length the model was trained with; 0: the file does not say."""
+    """The context length the model was trained with; 0 if the file does not say."""
     chat_template: str
 
     @property
@@ -99,7 +99,7 @@ def _string(file: IO[bytes]) -> str:
 def _length(file: IO[bytes]) -> int:
     (length,) = _unpack(file, "<Q")
     if length > _MAX_STRING:
-        raise ValueError("its header has a text of an impossible length")
+        raise ValueError("its header has a string of an impossible length")
     return length
 
 

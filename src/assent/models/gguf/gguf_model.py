@@ -1,6 +1,6 @@
-"""A model file as a model: its server is started with the first request, and gone when the model is closed.
+"""A model file as a model: its server starts with the first request, and stops when the model is closed.
 
-Assent speaks chat completions with it. A server that died is started again with the next request.
+Assent talks to it through chat completions. A server that died is started again with the next request.
 """
 
 import asyncio
@@ -31,10 +31,32 @@ _ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "CUDA_VISIBLE_DEVICE
 
 
 def window_of(file: GgufFile, env: Mapping[str, str]) -> int:
-    wanted = env.get("GGUF_CONTEXT", "").strip()
+    return _number(env, "GGUF_CONTEXT", "tokens") or min(file.window or LARGEST_WINDOW, LARGEST_WINDOW)
+
+
+def threads_of(env: Mapping[str, str]) -> int:
+    """As many as there are cores for this process, unless the person says otherwise."""
+    return _number(env, "GGUF_THREADS", "threads") or len(os.sched_getaffinity(0))
+
+
+def _number(env: Mapping[str, str], variable: str, of_what: str) -> int:
+    """0: it is not set."""
+    wanted = env.get(variable, "").strip()
     if wanted and not wanted.isdecimal():
-        raise BadRequest(f"GGUF_CONTEXT is {wanted!r}: it must be a number of tokens")
-    return int(wanted or 0) or min(file.window or LARGEST_WINDOW, LARGEST_WINDOW)
+        raise BadRequest(f"{variable} is {wanted!r}: it must be a number of {of_what}")
+    return int(wanted or 0)
+
+
+def temperature_of(env: Mapping[str, str]) -> float | None:
+    """None: up to llama.cpp and the file."""
+    wanted = env.get("GGUF_TEMPERATURE", "").strip()
+    try:
+        temperature = float(wanted) if wanted else None
+    except ValueError:
+        temperature = -1.0
+    if temperature is not None and not 0 <= temperature <= 2:
+        raise BadRequest(f"GGUF_TEMPERATURE is {wanted!r}: it must be a number from 0 to 2")
+    return temperature
 
 
 class GgufModel:
@@ -44,6 +66,8 @@ class GgufModel:
             raise BadRequest("gguf: needs the path of a model file, as in gguf:models/qwen3-4b.gguf")
         self._file = read_gguf(path)
         self._window = window_of(self._file, env)
+        self._threads = threads_of(env)
+        self._temperature = temperature_of(env)
         if find_spec("xllamacpp") is None:
             raise BadRequest(_NO_LLAMA)
         self.name = f"gguf:{path}"
@@ -114,13 +138,14 @@ class GgufModel:
         await self.close()
         return BadRequest(f"llama.cpp cannot load {self._file.path}: {_last_words(peer.errors())}")
 
-    def _settings(self, key: str) -> dict[str, str | int]:
+    def _settings(self, key: str) -> dict[str, str | float | None]:
         return {
             "path": self._file.path,
             "name": self._file.name,
             "key": key,
             "window": self._window,
-            "threads": os.cpu_count() or 1,
+            "threads": self._threads,
+            "temperature": self._temperature,
             "chat_template": "" if self._file.knows_tools else _TEMPLATE.read_text("utf-8"),
         }
 
@@ -136,4 +161,4 @@ async def _line_of_json(peer: Peer) -> bytes | None:
 def _last_words(errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     said = [line for line in lines if "error" in line.lower() or "fail" in line.lower()] or lines
-    return said[-1][:500] if said else "it ended without a word"
+    return said[-1][:500] if said else "it exited without an error message"

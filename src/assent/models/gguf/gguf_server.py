@@ -3,8 +3,8 @@
     python -I -m assent.models.gguf.gguf_server < settings
 
 The first line of standard input has the settings as JSON; when the input ends, the process exits. It prints one line of
-JSON with its address; the server answers `/health` with 200 once the model is loaded. It imports nothing else of Assent
-and serves only whoever has the key.
+JSON with its address; the server answers `/health` with 200 once the model is loaded. It imports nothing else from
+Assent, and serves only clients that have the key.
 """
 
 import json
@@ -19,11 +19,11 @@ def main() -> None:
     address: str = server.listening_address
     sys.stdout.write(json.dumps({"address": address}) + "\n")
     sys.stdout.flush()
-    sys.stdin.read()  # until Assent closes it, or is gone
+    sys.stdin.read()  # until Assent closes it or exits
 
 
 def _serve(settings: dict[str, Any]) -> Any:
-    llama: Any = import_module("xllamacpp")  # an extra, and without types
+    llama: Any = import_module("xllamacpp")  # an optional dependency without types
     params = llama.CommonParams()
     params.model.path = settings["path"]
     params.model_alias = {settings["name"]}
@@ -32,6 +32,8 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.n_ctx, params.n_parallel, params.n_predict = settings["window"], 1, -1
     params.use_jinja, params.ui, params.offline = True, False, True
     params.cpuparams.n_threads = settings["threads"]
+    if settings["temperature"] is not None:
+        params.sampling.temp = settings["temperature"]
     if settings["chat_template"]:
         params.chat_template = settings["chat_template"]
     return llama.Server(params)

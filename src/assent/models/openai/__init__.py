@@ -1,1 +1,1 @@
-"""OpenAI's own models: the Responses API. Servers that speak its older chat completions are elsewhere."""
+"""OpenAI's own models: the Responses API. Servers with the older chat completions API are in `openai_chat`."""

@@ -18,7 +18,7 @@ class _Response(Struct):
 
 
 class _Failed(Struct):
-    """An `error` event has the error as its own fields; in `response.failed` it is that of the response."""
+    """An `error` event has the error in its own fields; `response.failed` has it in the response."""
 
     response: _Response | None = None
 
@@ -45,10 +45,10 @@ def _read(data: bytes) -> ErrorReply:
 
 def _classify(error: ErrorReply, model: str) -> ModelError:
     if error.status == 400 and "image" in error.code:
-        return MediaRefused(f"{model} does not accept an image of this conversation: {error.said}")
+        return MediaRefused(f"{model} does not accept an image in this conversation: {error.said}")
     return classify(error, model, ADVICE)
 
 
 def _is_ours(code: str) -> bool:
-    """Whether the error is about what was asked, and not about the provider's condition."""
+    """Whether the error is about the request, and not about the state of the provider."""
     return code.startswith("invalid_") or "image" in code or "policy" in code

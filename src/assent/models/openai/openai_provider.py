@@ -5,9 +5,9 @@ from assent.models.openai.responses_model import BASE_URL, KEY_VARIABLE, Respons
 from assent.models.provider import Access, KnownModel, Provider
 
 LONG_INPUT = 272_000
-"""Tokens of input beyond which the whole request costs more."""
+"""Tokens of input above which the whole request costs more."""
 CACHE_WRITE = 1.25
-"""Times the price of input."""
+"""Factor on the input price."""
 
 
 def _connect(model: str, access: Access) -> ResponsesModel:
@@ -15,7 +15,7 @@ def _connect(model: str, access: Access) -> ResponsesModel:
 
 
 def _known(name: str, input: float, cached: float, output: float) -> KnownModel:
-    """A long request costs twice as much for what goes in, and half as much again for what comes out."""
+    """In a long request, input costs twice as much, and output one and a half times as much."""
     return KnownModel(
         name=name,
         window=1_050_000,

@@ -1,7 +1,6 @@
-"""Which of OpenAI's models think, and how much thinking each can be asked for, by its name. Pure.
+"""Which of OpenAI's models think, and which levels of effort each accepts, by its name. Pure.
 
-Models that do not think refuse a request that speaks of it. Models of other makers, behind a gateway, are asked for
-nothing.
+Models that do not think reject a request that mentions it. Models of other makers, behind a gateway, get no such field.
 """
 
 import re
@@ -37,7 +36,7 @@ def accepted_efforts(model: str) -> tuple[Effort, ...]:
 
 
 def reasoning_fields(model: str, effort: Effort | None) -> JsonObject:
-    """What a request says about thinking. Thoughts come back encrypted, because nothing is stored with OpenAI."""
+    """The fields of a request about thinking. Thoughts come back encrypted, because OpenAI stores nothing."""
     accepted = accepted_efforts(model)
     if not accepted:
         return {}

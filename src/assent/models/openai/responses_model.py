@@ -1,11 +1,10 @@
-"""The adapter of OpenAI's Responses API: how its requests are addressed, and which models it has."""
+"""The adapter for OpenAI's Responses API: where its requests go, and which models it has."""
 
 import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from assent.models.model_list import fetch_list
 from assent.models.model_protocol import ModelError, Request
 from assent.models.openai.openai_failures import failure
 from assent.models.openai.responses_reply import ResponsesReply
@@ -14,11 +13,12 @@ from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name, well_known
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient
+from assent.models.wire_ids import earlier_ids
 
 BASE_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 _NO_AGENT = re.compile(r"audio|realtime|image|tts|transcribe|search|instruct|live|translate")
-"""In the names of models that answer in another way, or cannot call tools."""
+"""Parts of names of models that use another API, or cannot call tools."""
 
 
 class ResponsesFormat:
@@ -32,7 +32,7 @@ class ResponsesFormat:
         return encode_responses(request, self._model, self.name)
 
     def reader(self, request: Request) -> ResponsesReply:
-        return ResponsesReply(self._model, request.max_tokens)
+        return ResponsesReply(self._model, request.max_tokens, earlier_ids(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, self._model)
@@ -54,13 +54,16 @@ class _List(Struct):
 
 
 async def list_models(access: Access) -> Sequence[FoundModel]:
-    """Those that an agent can use. Another address may have models of any name."""
+    """The models that an agent can use. Another server may have models of any name."""
+    from assent.models.json_client import JsonClient  # not needed for a request
+
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
         return failure(status, headers, body, "the provider")
 
-    found = await fetch_list(http, "/models", _headers(access), _List, refused, access.key)
+    async with JsonClient(http, _headers(access), access.key, refused) as client:
+        found = await client.get("/models", _List)
     names = [model.id for model in found.data if access.base_url != BASE_URL or _is_agent_model(model.id)]
     return [FoundModel(name=name) for name in names]
 

@@ -1,8 +1,8 @@
 """A streamed reply of the Responses API: JSON events in, chunks out, and a verdict at the end. Pure.
 
-A reply is a row of items (thoughts, messages, calls), each with its own beginning and end; other servers that speak
+A reply is a sequence of items (thoughts, messages, calls), each with its own beginning and end; other servers that use
 this format end all items together, or leave events out. One event ends the reply: completed, incomplete or failed.
-Tolerant to fields and events it does not know, strict about those it does.
+Unknown fields and events are ignored; a known event of the wrong shape breaks the whole reply.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from assent.parts import FinishReason, Usage
 
 
 class _Piece(Struct, gc=False):
-    """Of a message's content, or of a thought's summary."""
+    """A piece of a message's content, or of a thought's summary."""
 
     type: str = ""
     text: str | None = None
@@ -79,16 +79,16 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 class ResponsesReply:
-    """Reads one reply. `limit` is the longest that was asked for, in tokens."""
+    """Reads one reply. `limit` is the requested maximum length, in tokens; `used_ids` are the ids of earlier calls."""
 
-    def __init__(self, model: str, limit: int | None) -> None:
+    def __init__(self, model: str, limit: int | None, used_ids: set[str]) -> None:
         self._model = model
         self._limit = limit
-        self._queue = ChunkQueue(model)
+        self._queue = ChunkQueue(model, used_ids)
         self._subjects = SubjectSplitter()
         self._open_calls = 0
         self._streamed: set[str | None] = set()
-        """Items whose text came in deltas."""
+        """Items whose text arrived in deltas."""
         self._has_content = self._refused = False
         self._finish: FinishReason | None = None
         self._said = ""
@@ -109,7 +109,7 @@ class ResponsesReply:
 
     def end(self, *, cut: bool) -> list[Chunk]:
         if cut or self._finish is None:
-            raise BrokenStream(f"the reply of {self._model} ended before it was finished")
+            raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish == "safety" and not self._has_content:
             raise BadRequest(f"{self._model} withheld its reply ({self._said})")
         return [Finished(self._finish, self._usage, self._said)]
@@ -145,7 +145,7 @@ class ResponsesReply:
         return self._queue.put(TextChunk(text))
 
     def _think(self, pieces: list[tuple[str, str]]) -> list[Chunk]:
-        """Each piece has a subject that begins a new thought, or none."""
+        """A piece may have a subject, which begins a new thought."""
         return [
             chunk
             for subject, text in pieces
@@ -170,7 +170,7 @@ class ResponsesReply:
                 return []
 
     def _finish_thought(self, item: _Item) -> list[Chunk]:
-        """The signature is that of the finished item; the one at its beginning may be half."""
+        """The signature comes with the finished item; the one at its beginning may be incomplete."""
         chunks = [] if item.id in self._streamed else self._unstreamed_thought(item)
         chunks += self._think(self._subjects.end())
         if item.encrypted_content:
@@ -199,12 +199,12 @@ class ResponsesReply:
         limited = reason == "max_output_tokens" or self._reached_limit(response.usage)
         chunks = self._queue.settle(limited=limited)
         if self._open_calls > 0 and not reason:
-            raise BrokenStream(f"{self._model} began a call and did not end it")
+            raise BrokenStream(f"{self._model} began a call and did not finish it")
         self._finish, self._said = self._finish_reason(reason, limited), reason
         return self._think(self._subjects.end()) + chunks
 
     def _reached_limit(self, usage: _Usage | None) -> bool:
-        """llama.cpp calls a reply completed that was cut at the limit."""
+        """llama.cpp reports a reply as completed even if the limit cut it."""
         return usage is not None and self._limit is not None and (usage.output_tokens or 0) >= self._limit
 
     def _finish_reason(self, reason: str, limited: bool) -> FinishReason:

@@ -1,7 +1,7 @@
 """A `Request` as the body of OpenAI's Responses API. Pure: data in, bytes out.
 
-Nothing is stored with the provider: every request carries the whole conversation, with the thoughts as encrypted items
-in their places. A conversation is a flat row of items; the results of calls are items of their own.
+The provider stores nothing: every request carries the whole conversation, with the thoughts as encrypted items in their
+places. A conversation is a flat list of items; the results of calls are separate items.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,13 +20,13 @@ from assent.parts import Call, Declaration, JsonObject, Media, ModelMessage, Mod
 
 
 class Phase(Struct, frozen=True):
-    """What is kept as the signature of a text: whether it is a comment on the way or the answer."""
+    """What is kept as the signature of a text: whether it is commentary or the final answer."""
 
     phase: str
 
 
 def encode_responses(request: Request, model: str, full_name: str) -> bytes:
-    """`full_name` is what the model's replies are recorded under."""
+    """`full_name` is the name recorded with the model's replies."""
     body: JsonObject = {"model": model, "stream": True, "store": False}
     if request.system:
         body["instructions"] = request.system
@@ -42,7 +42,7 @@ def encode_responses(request: Request, model: str, full_name: str) -> bytes:
 
 
 def _tool(tool: Declaration) -> JsonObject:
-    """Not strict: arguments are checked here, and strict schemas allow too little."""
+    """Not strict: Assent checks the arguments itself, and strict schemas support too little."""
     return {
         "type": "function",
         "name": tool.name,
@@ -61,7 +61,7 @@ def _items(request: Request, full_name: str) -> Iterator[JsonObject]:
 
 
 def _model_items(parts: Sequence[ModelPart]) -> Iterator[JsonObject]:
-    """Texts up to one that tells the phase are one message."""
+    """Consecutive texts, up to one that has a phase, are one message."""
     texts: list[str] = []
     for part in parts:
         match part:
@@ -102,7 +102,7 @@ def _phase(signature: str) -> str:
 
 
 def _user_items(parts: Sequence[UserPart]) -> Iterator[JsonObject]:
-    """Results first: they belong to the calls that are right before them."""
+    """Results first: they belong to the calls right before them."""
     for part in parts:
         if isinstance(part, Result):
             yield {"type": "function_call_output", "call_id": wire_id(part.call_id), "output": _output(part)}

@@ -1,21 +1,21 @@
-"""Calls out of the fragments that a stream brings. Pure.
+"""Assembles calls from the fragments of a stream. Pure.
 
-A fragment says by its `index` which call it goes on with. Some servers leave the index out, or give all calls the same
-one; then a new id, or a name after a whole call, begins another. Nothing is a call before `finish`.
+A fragment's `index` says which call it continues. Some servers leave the index out, or give all calls the same one;
+then a new id, or a name after a complete call, begins another. Nothing is a call before `finish`.
 """
 
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, CallChunk
-from assent.models.openai_chat.chat_ids import own_id
 from assent.models.streamed_calls import parse_object
+from assent.models.wire_ids import own_id
 from assent.parts import JsonObject
 
 
 class FunctionFragment(Struct, gc=False):
     name: str | None = None
     arguments: str | JsonObject | None = None
-    """In pieces of JSON; a few servers send the object itself."""
+    """Pieces of JSON text; a few servers send the object itself."""
 
 
 class CallFragment(Struct, gc=False):
@@ -41,7 +41,7 @@ class _Pending:
 
 
 class CallCollector:
-    """`add` the fragments as they come, then `finish`."""
+    """`add` the fragments as they arrive, then `finish`."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -68,10 +68,10 @@ class CallCollector:
                 pass
 
     def finish(self, *, limited: bool, ended: bool, used: set[str]) -> list[CallChunk]:
-        """`limited`: the reply reached its longest, so the last call may be cut and is dropped if so. `ended`: the
-        model said that it was done; without that, a call that has no arguments may have lost them.
+        """`limited`: the reply reached the output limit, so the last call is dropped if it was cut. `ended`: the model
+        said that it was done; otherwise, a call without arguments may have lost them.
 
-        Raises BrokenStream for a call that is not whole.
+        Raises BrokenStream if a call is incomplete.
         """
         found = [(call, self._arguments(call, limited=limited, ended=ended)) for call in self._calls]
         return [CallChunk(call.name, args, own_id(call.call_id, used)) for call, args in found if args is not None]
@@ -85,11 +85,11 @@ class CallCollector:
             return args
         if limited:
             return None
-        what = f"half a call of {call.name}" if call.name else "a tool call without a name"
+        what = f"an incomplete call of {call.name}" if call.name else "a tool call without a name"
         raise BrokenStream(f"{self._model} sent {what}")
 
     def _belongs_to(self, fragment: CallFragment, function: FunctionFragment) -> _Pending | None:
-        """The call that the fragment goes on with; None if it begins one."""
+        """The call that the fragment continues; None if it begins a new one."""
         call = self._nearest(fragment)
         if call is None or (fragment.id and call.call_id and fragment.id != call.call_id):
             return None

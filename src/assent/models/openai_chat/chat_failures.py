@@ -1,4 +1,4 @@
-"""What the errors of chat servers mean beyond what all providers agree on, and which field a server refuses. Pure."""
+"""What errors of chat servers mean beyond what all providers agree on, and which field a server rejects. Pure."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ _NO_SUCH_MODEL = re.compile(r"invalid model name", re.IGNORECASE)
 _NO_THINKING = re.compile(r"does not support thinking|think value", re.IGNORECASE)
 _EFFORT_FIELDS = ("reasoning_effort", "reasoning", "thinking")
 _UNKNOWN_STATUS = 500
-"""Of an error inside a stream that tells none: worth another try."""
+"""The status of an error inside a stream without one: worth a retry."""
 
 
 def chat_failure(status: int, headers: Mapping[str, str], body: bytes, model: str, advice: str) -> ModelError:
@@ -25,16 +25,16 @@ def chat_failure(status: int, headers: Mapping[str, str], body: bytes, model: st
 
 
 def chat_failure_in_stream(data: bytes, model: str, advice: str) -> ModelError:
-    """The error for an event that is one."""
+    """The error in an event of the stream."""
     error = read_error(200, {}, data)
-    if not 400 <= error.status < 600:  # codes of their own count, too, but are no status
+    if not 400 <= error.status < 600:  # the server's own codes are not a status
         error = replace(error, status=_UNKNOWN_STATUS)
     return in_stream(_classify(error, model, advice), model)
 
 
 def refused_field(error: ModelError, sent: Collection[str]) -> str | None:
-    """The optional field that a server objects to, as far as it names one: older servers, and strict ones, do not
-    know them all. The longest name goes first, because one may be part of another.
+    """The optional field that a server rejects, if it names one: older servers, and strict ones, do not know them
+    all. The longest name goes first, because one may be part of another.
     """
     if type(error) is not BadRequest:
         return None
@@ -44,15 +44,15 @@ def refused_field(error: ModelError, sent: Collection[str]) -> str | None:
 
 
 def _classify(error: ErrorReply, model: str, advice: str) -> ModelError:
-    if not error.message and error.body:  # a shape of its own: better all of it than nothing
+    if not error.message and error.body:  # an unknown shape: better all of it than nothing
         error = replace(error, message=plain_words(error.body))
     if _NO_IMAGES.search(error.message):
-        return MediaRefused(f"{model} does not accept an image of this conversation: {error.said}")
+        return MediaRefused(f"{model} does not accept an image in this conversation: {error.said}")
     if _NO_SUCH_MODEL.search(error.message):
         return UnknownModel(f"model {model} not found: {error.said}")
     if _NO_TOOLS.search(error.message):
         return BadRequest(
             f"{model} cannot call tools: {error.said}\n"
-            "Assent works through tools. Choose a model that has them, or start the server with them."
+            "Assent works through tools. Choose a model that can call tools, or start the server with tool support."
         )
     return classify(error, model, advice)

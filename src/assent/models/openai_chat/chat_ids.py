@@ -1,7 +1,7 @@
-"""Call ids on the wire. Servers refuse long ids, ids with other characters, and the same id twice; ours may be any.
+"""Call ids on the wire. Servers reject long ids, unusual characters, and duplicates; Assent's ids may be anything.
 
-An id that every server takes goes as it is. Any other becomes one made from it, always the same: what was cached of the
-conversation stays valid, and a result finds its call.
+An id that every server accepts is sent as it is. Any other is replaced by one derived from it, always the same: the
+server's cache of the conversation stays valid, and a result matches its call.
 """
 
 import hashlib
@@ -11,7 +11,6 @@ from typing import Literal
 
 _SHORT = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
-_COUNTED = re.compile(r"(?:.*[^A-Za-z0-9:])?\d{1,5}", re.DOTALL)
 _LETTERS = string.digits + string.ascii_letters
 
 
@@ -23,7 +22,7 @@ class WireIds:
         self._used: set[str] = set()
 
     def take(self, call_id: str) -> str:
-        """An id for one more call, different from all before."""
+        """A new id for the next call, different from all before."""
         wire_id, n = self._fit(call_id), 0
         while wire_id in self._used:
             n += 1
@@ -41,14 +40,3 @@ class WireIds:
             return f"call_{digest.hexdigest()[:24]}"
         number = int.from_bytes(digest.digest()[:16], "big")
         return "".join(_LETTERS[number // 62**place % 62] for place in range(9))
-
-
-def own_id(call_id: str | None, used: set[str]) -> str | None:
-    """The id of a call in a reply, if it can be told from all others of the conversation; None lets one be made up.
-
-    Some servers count from 0 in every reply, so that `call_0` comes again and again.
-    """
-    if not call_id or call_id in used or _COUNTED.fullmatch(call_id):
-        return None
-    used.add(call_id)
-    return call_id

@@ -1,7 +1,7 @@
-"""Which models a server of chat completions has, how much they can look at, and whether they call tools.
+"""Which models a chat-completions server has, the size of their context windows, and whether they call tools.
 
-All servers have `/models`, each with fields of its own; a few tell more elsewhere. Ollama and LM Studio are in modules
-of their own.
+All servers have `/models`, each with its own fields; a few tell more elsewhere. Ollama and LM Studio have their own
+modules.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,7 +28,7 @@ class _TopProvider(Struct):
 
 
 class ListedModel(Struct):
-    """An entry of `/models` with the fields of all servers that have some."""
+    """An entry of `/models`, with the fields of all servers."""
 
     id: str
     owned_by: str | None = None
@@ -114,14 +114,14 @@ async def list_plain(catalog: ServerCatalog) -> Sequence[FoundModel]:
 
 
 async def listed_models(catalog: ServerCatalog) -> list[ListedModel]:
-    """Together has the list without anything around it."""
+    """Together sends the bare list."""
     answer: object = await catalog.get(f"{catalog.api}/models", object)
     if isinstance(answer, list):
         answer = {"data": cast(list[object], answer)}
     try:
         return msgspec.convert(answer, _Listing).data
     except msgspec.ValidationError as error:
-        raise BrokenStream("the server answered with something else than a list of models") from error
+        raise BrokenStream("the server did not send a list of models") from error
 
 
 def _found(model: ListedModel) -> FoundModel:
@@ -147,7 +147,7 @@ def _calls_tools(model: ListedModel) -> bool | None:
 
 
 async def _list_llamacpp(catalog: ServerCatalog) -> Sequence[FoundModel]:
-    """It has one model as a rule, and tells elsewhere what that can do."""
+    """It usually has one model, and describes its abilities elsewhere."""
     models = await list_plain(catalog)
     props = await catalog.get_if_there(f"{catalog.root}/props", _Props) if len(models) == 1 else None
     if props is None:
@@ -173,8 +173,8 @@ def _with_info(model: FoundModel, info: _ModelInfo | None) -> FoundModel:
 
 
 async def _list_azure(catalog: ServerCatalog) -> Sequence[FoundModel]:
-    """It tells which models there are, but not how this account has named its deployments: that is no list to choose
-    from, but tells that the key is right.
+    """It lists all models, but not the names of this account's deployments. Nobody can choose from that list, but it
+    shows that the key is valid.
     """
     await catalog.get("/openai/v1/models", _Listing)
     return ()

@@ -1,4 +1,4 @@
-"""The adapter for chat completions: how requests are addressed, and what is done when a server refuses a field."""
+"""The adapter for chat completions: where requests go, and what happens if a server rejects a field."""
 
 from collections.abc import Mapping
 from urllib.parse import quote
@@ -13,31 +13,30 @@ from assent.models.provider import Access
 from assent.models.provider_registry import full_name
 from assent.models.streamed_model import StreamedModel, check_key, hidden
 from assent.models.streaming_client import HttpClient, Response
-from assent.parts import Call, ModelMessage
+from assent.models.wire_ids import earlier_ids
 
 API_VERSION = "AZURE_OPENAI_API_VERSION"
 
 
 class ChatFormat:
-    """`advice` says where the person gets a working key."""
+    """`advice` tells the person where to get a working key."""
 
     def __init__(self, model: str, access: Access, quirks: Quirks, advice: str) -> None:
         self._model, self._access, self._quirks, self._advice = model, access, quirks, advice
         self.name = full_name(access.provider, model)
         self.path = chat_path(model, access, quirks)
         self._left_out = frozenset[str]()
-        """Fields that the server has refused: it will again."""
+        """Fields that the server has rejected, and would reject again."""
 
     def encode(self, request: Request) -> bytes:
         return encode_chat(request, self._model, self.name, self._quirks, self._left_out)
 
     def reader(self, request: Request) -> ChatReply:
-        calls = [part for message in request.messages if isinstance(message, ModelMessage) for part in message.parts]
         return ChatReply(
             self._model,
             self._failure_in_stream,
             frozenset(tool.name for tool in request.tools) if self._quirks.reads_written_calls else (),
-            [part.call_id for part in calls if isinstance(part, Call)],
+            earlier_ids(request),
             keeps_details=self._quirks.replays == "reasoning_details",
         )
 
@@ -45,7 +44,7 @@ class ChatFormat:
         return chat_failure(status, headers, body, self._model, self._advice)
 
     def leave_out(self, error: ModelError, request: Request) -> bool:
-        """Do without the field that the error is about. Returns whether that changes anything."""
+        """Leave out the field that the error is about. Returns whether that changes anything."""
         sent = optional_fields(request, self._model, self._quirks, self._left_out)
         field = refused_field(error, sent)
         if field is not None:
@@ -65,7 +64,7 @@ class ChatModel(StreamedModel):
         super().__init__(self._format.name, http, self._format, key_headers(access, quirks), access.key)
 
     async def _ask(self, request: Request) -> Response:
-        """Each time round one field fewer is sent, so this ends."""
+        """Each attempt sends one field fewer, so this ends."""
         while True:
             try:
                 return await super()._ask(request)
@@ -80,7 +79,7 @@ def chat_path(model: str, access: Access, quirks: Quirks) -> str:
     version = access.env.get(API_VERSION, "").strip()
     if not version:
         return "/openai/v1/chat/completions"
-    place = f"deployments/{quote(model, safe='')}" if version[0].isdecimal() else "v1"  # dates are of the old API
+    place = f"deployments/{quote(model, safe='')}" if version[0].isdecimal() else "v1"  # a date means the old API
     return f"/openai/{place}/chat/completions?api-version={quote(version, safe='')}"
 
 

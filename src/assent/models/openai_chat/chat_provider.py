@@ -1,4 +1,4 @@
-"""Servers of chat completions as providers: how a base URL is completed, and how a model is connected."""
+"""Chat-completions servers as providers: completes base URLs and connects models."""
 
 import re
 from collections.abc import Sequence
@@ -32,18 +32,18 @@ def key_advice(server: ChatServer) -> str:
 
 
 def complete_url(server: ChatServer, url: str) -> str:
-    """People leave out the path, and for Ollama, as its own tools do, the scheme and the port."""
+    """People leave out the path and, for Ollama, the scheme and the port, as its own tools allow."""
     if server.name == "ollama":
         url = ollama_url(url)
     parts = urlsplit(url)
-    if server.quirks.path == "azure":  # the path belongs to each request
+    if server.quirks.path == "azure":  # each request adds its own path
         return urlunsplit((parts.scheme, parts.netloc, "", "", ""))
     usual = urlsplit(server.base_url).path if server.base_url else "/v1"
     return url if parts.path.strip("/") else urlunsplit((parts.scheme, parts.netloc, usual, "", ""))
 
 
 def ollama_url(host: str) -> str:
-    """What OLLAMA_HOST means to those who connect. It may be an address to listen on, which nobody can connect to."""
+    """What OLLAMA_HOST means for a client. It may be an address that only servers can use, such as 0.0.0.0."""
     scheme, separator, rest = host.partition("://") if "://" in host else ("http", "", host)
     name, slash, path = rest.partition("/")
     if not separator and not _PORT.search(name):

@@ -1,7 +1,7 @@
-"""`reasoning_details`: thoughts with what the provider behind a router wants back, in pieces. Pure.
+"""`reasoning_details`: thoughts, in pieces, with what the provider behind a router needs back. Pure.
 
-The pieces of one block have the same type and index. They are put together and kept, as JSON, as the signature of a
-thought, and go back as they are.
+The pieces of one block have the same type and index. They are joined, kept as JSON in the signature of a thought, and
+sent back unchanged.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ class ReasoningDetails:
         self._blocks: list[tuple[JsonObject, dict[str, list[str]]]] = []
 
     def add(self, details: list[JsonObject]) -> str:
-        """Returns the words that are new."""
+        """Returns the new text."""
         return "".join(self._add(detail) for detail in details)
 
     def signature(self) -> str:
@@ -40,7 +40,7 @@ class ReasoningDetails:
 
 
 def _goes_on(block: JsonObject, detail: JsonObject) -> bool:
-    """Encrypted data comes whole, so one more of it is another block."""
+    """Encrypted data is never split, so another piece is another block."""
 
     def key(of: JsonObject) -> tuple[Any, Any]:
         return of.get("type"), of.get("index")

@@ -1,7 +1,7 @@
 """A streamed chat completion: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
 
-Tolerant to fields it does not know, strict about those it does: an event of another shape breaks the whole reply. Calls
-and `Finished` exist only when the stream has ended and was whole: nothing can be taken from half a reply.
+Unknown fields are ignored; an event of the wrong shape breaks the whole reply. Calls and `Finished` come only when the
+stream has ended and was complete: nothing of an incomplete reply is used.
 """
 
 from collections.abc import Callable, Collection
@@ -55,13 +55,13 @@ class _Delta(Struct, gc=False):
 class _Choice(Struct, gc=False):
     delta: _Delta | None = None
     message: _Delta | None = None
-    """The same, of a reply that comes in one piece."""
+    """The same, for a reply in one piece."""
     finish_reason: str | None = None
     usage: ChatUsage | None = None
 
 
 class _Extras(Struct):
-    """Groq's own corner."""
+    """Groq's own field."""
 
     usage: ChatUsage | None = None
 
@@ -93,8 +93,8 @@ class ChatReply:
         *,
         keeps_details: bool = False,
     ) -> None:
-        """`failure` reads an event that is an error. `offered`: the tools of which a call may be written as text.
-        `keeps_details`: the server wants its `reasoning_details` back.
+        """`failure` reads an event that is an error. `offered`: the tools whose calls may be written as text.
+        `keeps_details`: the server needs its `reasoning_details` back.
         """
         self._model, self._failure = model, failure
         self._used_ids = set(used_ids)
@@ -107,6 +107,8 @@ class ChatReply:
         self._done = False
         self._refused = False
         self._has_content = False
+        self._plain = False
+        """Whether the text is past all tags and calls that it could begin with, so that it goes on as it comes."""
 
     def chunks(self, data: bytes) -> list[Chunk]:
         if self._done or not data:
@@ -122,14 +124,14 @@ class ChatReply:
         if cut and not self._done:
             raise self._broken("ended in the middle of an event")
         if not (self._finish or self._done):
-            raise self._broken("ended before it was finished")
+            raise self._broken("ended before it was complete")
         text, calls = self._rest()
         chunks: list[Chunk] = [TextChunk(text)] if text else []
         if self._keeps_details and (kept := self._details.signature()):
             chunks.append(ThoughtChunk("", kept))
         reason = self._reason()
         if reason == "safety" and not (self._has_content or chunks or calls):
-            raise BadRequest(f"{self._model} withheld its reply ({self._finish}): say it in another way")
+            raise BadRequest(f"{self._model} withheld its reply ({self._finish}): rephrase your request")
         said = "" if self._finish in STOPPED | LIMITED else self._finish
         return [*chunks, *calls, Finished(reason, self._usage, said)]
 
@@ -145,7 +147,7 @@ class ChatReply:
         return event
 
     def _note_usage(self, event: _Event) -> None:
-        """Each counts from the beginning, so the newest is the whole; servers put it in one of three places."""
+        """Each counts from the beginning, so the newest is complete; servers put it in one of three places."""
         usage = event.usage or (event.x_groq.usage if event.x_groq else None)
         if usage is None and event.choices:
             usage = event.choices[0].usage
@@ -164,24 +166,31 @@ class ChatReply:
         chunks: list[Chunk] = []
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
             chunks += self._thought(delta)
-        match delta.content:
-            case None | "":
-                pass
-            case str(text):
-                self._text(text, chunks)
-            case items:
-                for item in items:
-                    self._item(item, chunks)
+        if isinstance(delta.content, str):
+            self._text(delta.content, chunks)
+        elif delta.content:
+            for item in delta.content:
+                self._item(item, chunks)
         if delta.refusal:
             self._refused = True
             self._text(delta.refusal, chunks)
+        if delta.tool_calls or delta.function_call:
+            self._note_calls(delta)
+        return chunks
+
+    def _note_calls(self, delta: _Delta) -> None:
         for fragment in delta.tool_calls or ():
             self._calls.add(fragment)
         if delta.function_call is not None:
             self._calls.add(CallFragment(0, None, delta.function_call))
-        return chunks
 
     def _text(self, text: str, chunks: list[Chunk]) -> None:
+        if not text:
+            return
+        if self._plain:
+            chunks.append(TextChunk(text))
+            return
+        self._plain = self._tags.in_text and self._written.is_text and self._has_content
         for chunk in self._tags.feed(text):
             self._pass(chunk, chunks)
 
@@ -204,7 +213,7 @@ class ChatReply:
                 pass
 
     def _thought(self, delta: _Delta) -> list[Chunk]:
-        """Servers send the same thought in more than one field; the first field that has one is the one to read."""
+        """Servers may send the same thought in more than one field; read the first field that has one."""
         said = self._details.add(delta.reasoning_details) if delta.reasoning_details else ""
         texts = {
             "reasoning_content": delta.reasoning_content,
@@ -217,7 +226,7 @@ class ChatReply:
         return [ThoughtChunk(text)] if text else []
 
     def _rest(self) -> tuple[str, list[CallChunk]]:
-        """What was held back until now: the rest of the text, and the calls."""
+        """What has been held back: the rest of the text, and the calls."""
         chunks: list[Chunk] = []
         for chunk in self._tags.end():
             self._pass(chunk, chunks)
@@ -237,4 +246,4 @@ class ChatReply:
         return "stop" if not self._finish or self._finish in STOPPED else "other"
 
     def _broken(self, what: str) -> BrokenStream:
-        return BrokenStream(f"the reply of {self._model} {what}")
+        return BrokenStream(f"the reply from {self._model} {what}")

@@ -1,7 +1,7 @@
 """A `Request` as the body of a chat completion. Pure: data in, bytes out.
 
-Servers are strict about the order: the results of all calls, one message for each, right after the message that made
-the calls and before anything else. Results are text; media of results follow in a message of the user.
+Servers are strict about the order: the results of all calls, one message each, right after the message with the calls
+and before anything else. Results are text; their media follow in a user message.
 """
 
 import re
@@ -22,14 +22,14 @@ from assent.models.tool_schemas import tool_parameters
 from assent.models.wire_json import encode_json
 from assent.parts import Call, JsonObject, Media, Message, ModelMessage, Result, Text, Thought, UserPart
 
-NO_RESULT = "There is no result: the call was not carried out."
+NO_RESULT = "There is no result: the call did not run."
 _GPT = re.compile(r"gpt-(\d+(?:\.\d)?)(?![\w.])")
 BRIDGE = "Done."
-"""What the model is made to say where a server wants it to speak between a tool and the user."""
+"""The model message that goes between a tool and the user, for servers that need one."""
 
 
 def encode_chat(request: Request, model: str, full_name: str, quirks: Quirks, left_out: Iterable[str] = ()) -> bytes:
-    """`left_out`: optional fields that the server has refused."""
+    """`left_out`: optional fields that the server has rejected."""
     body: JsonObject = {"model": model, "stream": True, "messages": _Conversation(request, full_name, quirks).messages}
     if request.tools:
         body["tools"] = [
@@ -43,7 +43,7 @@ def encode_chat(request: Request, model: str, full_name: str, quirks: Quirks, le
 
 
 def optional_fields(request: Request, model: str, quirks: Quirks, left_out: frozenset[str]) -> JsonObject:
-    """What a server can do without."""
+    """Fields that a server can do without."""
     fields: JsonObject = {}
     if quirks.asks_usage:
         fields["stream_options"] = {"include_usage": True}
@@ -70,8 +70,8 @@ def _effort(wanted: Effort | None, quirks: Quirks) -> JsonObject:
 
 
 def _wanted_effort(request: Request, model: str, quirks: Quirks) -> Effort | None:
-    """OpenAI's newer models think beside tools in its other API only: from 5.4 on they take no effort here, and from
-    5.6 on they must be told not to think.
+    """OpenAI's newer models combine thinking and tools only in the Responses API: from 5.4 on they accept no effort
+    here, and from 5.6 on they must be told not to think.
     """
     version = _gpt_version(model) if quirks.is_openai and request.tools else 0.0
     if version >= 5.6:
@@ -85,13 +85,13 @@ def _gpt_version(model: str) -> float:
 
 
 class _Conversation:
-    """The messages, one after the other, with the calls that still wait for their results."""
+    """The messages in order, and the calls that still need their results."""
 
     def __init__(self, request: Request, full_name: str, quirks: Quirks) -> None:
         self._quirks = quirks
         self._ids = WireIds(quirks.ids)
         self._waiting: list[tuple[str, str]] = []
-        """The id of a call, and its id on the wire."""
+        """Call ids and their ids on the wire."""
         self.messages: list[JsonObject] = [{"role": "system", "content": request.system}] if request.system else []
         for is_model, parts in _merged(by_model_or_unsigned(request.messages, full_name)):
             if is_model:
@@ -139,7 +139,7 @@ class _Conversation:
             self.messages.append({"role": "user", "content": content})
 
     def _answer(self, results: Sequence[Result]) -> list[Result]:
-        """One message for each call that waits, in the order of the calls. Returns the results that answer none."""
+        """One message for each open call, in the order of the calls. Returns the results that belong to none."""
         left = list(results)
         for call_id, wire_id in self._waiting:
             found = next((result for result in left if result.call_id == call_id), None)
@@ -155,7 +155,7 @@ class _Conversation:
             self.messages.append({"role": "assistant", "content": BRIDGE})
 
     def _content(self, parts: Sequence[UserPart]) -> str | list[JsonObject]:
-        """A plain string where it can be one: not every server knows lists."""
+        """A plain string if possible: not every server accepts lists."""
         items = [item for part in parts if (item := self._item(part)) is not None]
         if all(item["type"] == "text" for item in items):
             return "\n\n".join(item["text"] for item in items)
@@ -177,13 +177,13 @@ class _Conversation:
 
 
 def _merged(messages: Iterable[Message]) -> Iterator[tuple[bool, list[Any]]]:
-    """Neighbours of the same side as one: some chat templates refuse two in a row."""
+    """Merge consecutive messages of the same role: some chat templates reject two in a row."""
     for is_model, group in groupby(messages, key=lambda message: isinstance(message, ModelMessage)):
         yield is_model, [part for message in group for part in message.parts]
 
 
 def _result_text(result: Result) -> str:
-    """Never empty: that is refused."""
+    """Never empty: servers reject that."""
     return result_text(result) or encode_json(result.response).decode()
 
 

@@ -1,6 +1,6 @@
-"""The servers of chat completions that Assent knows, as data. A new one is an entry here and its name in the registry.
+"""The chat-completions servers that Assent knows, as data. To add one, add an entry here and its name in the registry.
 
-Prices are of the date in `PRICES_AS_OF`; a model without one costs "unknown".
+Prices are as of `PRICES_AS_OF`; for a model without one, the cost is unknown.
 """
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from assent.models.provider import KnownModel
 
 PRICES_AS_OF = "2026-08"
 LOCAL_WINDOW = 32_768
-"""Tokens. A guess for local models: too large a guess would make a server cut the conversation without a word."""
+"""Tokens. A guess for local models: if it were too large, a server would silently cut the conversation."""
 
 
 class ChatServer(Struct, frozen=True, kw_only=True):
@@ -205,11 +205,11 @@ SERVERS = (
     ),
     ChatServer(
         name="openai_chat",
-        title="A server of chat completions",
+        title="A chat-completions server",
         base_url="",
         base_url_variable="",
         key_optional=True,
         default_window=LOCAL_WINDOW,
     ),
 )
-"""The last one has no address: it is what an entry of the settings begins with."""
+"""The last one has no address: entries in the settings are based on it."""

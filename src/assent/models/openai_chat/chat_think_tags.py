@@ -1,7 +1,7 @@
 """Thoughts that a server leaves in the text, between `<think>` and `</think>`. Pure.
 
-Only at the beginning of a reply, where models put them: further on, the tags are what somebody writes about. Tags may
-be cut anywhere by the stream, so what may be the beginning of one is held back.
+Only at the beginning of a reply, where models put them: further on, such tags are part of the text. The stream may
+split a tag anywhere, so what may be the beginning of one is held back.
 """
 
 from assent.models.model_protocol import TextChunk, ThoughtChunk
@@ -15,11 +15,16 @@ class ThinkTags:
         self._close = ""
         """The tag that ends the thought; empty outside of one."""
         self._at_start = False
-        """Whether nothing of the thought has come yet: it begins on a line of its own, as a rule."""
+        """Whether nothing of the thought has arrived yet: it usually begins on its own line."""
         self._in_text = False
-        """Whether text has begun, so that no more tags are looked for."""
+        """Whether text has begun: no tag counts after that."""
         self._thought = False
-        """Whether there was a thought: the blank lines after it are no text."""
+        """Whether there was a thought: blank lines after it are not text."""
+
+    @property
+    def in_text(self) -> bool:
+        """Whether everything from here on is text."""
+        return self._in_text
 
     def feed(self, text: str) -> list[TextChunk | ThoughtChunk]:
         if self._in_text:
@@ -40,7 +45,7 @@ class ThinkTags:
         return [TextChunk(text)] if text else []
 
     def _look(self, text: str, chunks: list[TextChunk | ThoughtChunk]) -> str:
-        """Outside of a thought, before any text. Returns what is left to look at."""
+        """Outside of a thought, before any text. Returns what remains to be read."""
         bare = text.lstrip()
         for tag, close in _TAGS.items():
             if bare.startswith(tag):

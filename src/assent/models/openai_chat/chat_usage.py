@@ -1,4 +1,4 @@
-"""What a chat completion says it used, in our words. Pure."""
+"""Translates the usage that a chat completion reports. Pure."""
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ class ChatUsage(Struct):
     prompt_tokens_details: _InputDetails | None = None
     completion_tokens_details: _OutputDetails | None = None
     prompt_cache_hit_tokens: int | None = None
-    """DeepSeek's name for what was cached."""
+    """DeepSeek's name for cached tokens."""
 
 
 def read_usage(usage: ChatUsage) -> Usage:

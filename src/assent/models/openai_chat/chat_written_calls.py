@@ -1,7 +1,7 @@
-"""Calls that a model writes as text, in a fence or in `<tool_call>` tags, where its server does not know how it calls.
+"""Calls that a model writes as text, in a fence or in `<tool_call>` tags, because its server does not parse them.
 
-Never a guess: the whole reply must be such blocks, and each must be a JSON object that names a tool which the model was
-offered, with an object of arguments. Anything else is text. Pure.
+Nothing is guessed: the whole reply must consist of such blocks, and each must be a JSON object that names a tool
+offered to the model, with an object of arguments. Anything else is text. Pure.
 """
 
 import re
@@ -29,13 +29,18 @@ class _Written(Struct, forbid_unknown_fields=True):
 
 
 class WrittenCalls:
-    """Holds back a text that may be nothing but calls; all other text goes on at once."""
+    """Holds back a text that may consist of nothing but calls; all other text passes at once."""
 
     def __init__(self, offered: Collection[str]) -> None:
         self._offered = offered
         self._held: list[str] = []
         self._is_text = not offered
         self._is_block = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether everything from here on is text."""
+        return self._is_text
 
     def feed(self, text: str) -> str:
         """The text that need not be held back."""
@@ -64,7 +69,7 @@ class WrittenCalls:
 
 
 def read_written_calls(text: str, offered: Collection[str]) -> list[CallChunk]:
-    """The calls, if the text is nothing else; none otherwise."""
+    """The calls, if the text consists of nothing else; otherwise none."""
     from json import JSONDecoder  # unlike msgspec, it says where a value ends
 
     read, calls, place = JSONDecoder().raw_decode, list[CallChunk](), 0
@@ -101,5 +106,5 @@ def _call(written: _Written) -> CallChunk | None:
 
 
 def _may_begin(text: str) -> bool:
-    """Whether more text could still make a block of it. What comes after the opening must be JSON."""
+    """Whether more text could still complete a block. After the opening, only JSON may follow."""
     return any(opening.startswith(text) or text.rstrip() == opening.rstrip() for opening in _OPENINGS)

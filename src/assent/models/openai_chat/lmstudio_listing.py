@@ -1,4 +1,4 @@
-"""LM Studio's models: from its own API, the one before that, or the list that all servers have."""
+"""LM Studio's models: from its own API, its older one, or the list that all servers have."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -49,7 +49,7 @@ async def list_lmstudio(catalog: ServerCatalog) -> Sequence[FoundModel]:
 
 
 async def list_natively(catalog: ServerCatalog) -> Sequence[FoundModel] | None:
-    """None from a server that is not LM Studio."""
+    """None if the server is not LM Studio."""
     newest = await catalog.get_if_there(f"{catalog.root}/api/v1/models", _Models)
     if newest is not None:
         return [_found(model) for model in newest.models if "embedding" not in model.type]

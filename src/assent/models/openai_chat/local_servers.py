@@ -1,7 +1,6 @@
-"""Servers that run on this machine, found at their usual ports: for somebody who has not chosen a model yet.
+"""Finds servers on this machine, at their usual ports, for people who have not chosen a model yet.
 
-They are asked all at once and without a key: whoever listens at a port may not be whom we look for. Nothing here is on
-the way to the first request.
+All are asked at once and without a key: another program may listen on the port. Nothing here delays the first request.
 """
 
 import asyncio
@@ -21,19 +20,19 @@ from assent.models.provider import Access, FoundModel
 from assent.models.proxy import proxy_for
 from assent.models.streaming_client import Timeouts
 
-ANSWER_WITHIN = 1.0
-"""Seconds to say who one is. A port where nobody listens says so at once."""
-LIST_WITHIN = 5.0
+ANSWER_TIMEOUT = 1.0
+"""Seconds for a server to identify itself. A port without a listener fails at once."""
+LIST_TIMEOUT = 5.0
 
 
 class LocalServer(Struct, frozen=True, kw_only=True):
     provider: str
-    """What stands before the colon in the names of its models."""
+    """The prefix of its models' names."""
     title: str
     base_url: str
     models: tuple[FoundModel, ...]
     warning: str = ""
-    """What somebody should know before they choose one; usually empty."""
+    """What people should know before they choose one of its models; usually empty."""
 
 
 class _Version(Struct):
@@ -41,9 +40,9 @@ class _Version(Struct):
 
 
 async def find_local_servers(
-    env: Mapping[str, str], answer_within: float = ANSWER_WITHIN, list_within: float = LIST_WITHIN
+    env: Mapping[str, str], answer_within: float = ANSWER_TIMEOUT, list_within: float = LIST_TIMEOUT
 ) -> tuple[LocalServer, ...]:
-    """Those that answer. OLLAMA_HOST and the like say where to look instead of the usual port."""
+    """The servers that respond. OLLAMA_HOST and similar variables replace the usual port."""
     local = [server for server in SERVERS if server.is_local]
     found = await asyncio.gather(*(_look(server, env, answer_within, list_within) for server in local))
     return tuple(server for server in found if server is not None)
@@ -73,7 +72,7 @@ async def _look(
 
 
 async def _is_this(server: ChatServer, access: Access) -> bool:
-    """Whether it is the server that one expects at this port, and no other program."""
+    """Whether it is the server expected on this port, and not another program."""
     async with ServerCatalog(access, (), "") as catalog:
         match server.name:
             case "ollama":
@@ -88,5 +87,5 @@ def _warning(server: ChatServer, models: Sequence[FoundModel], env: Mapping[str,
     if server.name == "ollama":
         return window_warning(models, env)
     if models and all(model.tools is False for model in models):
-        return f"The models of {server.title} cannot call tools, as they are started now."
+        return f"The models of {server.title} cannot call tools as they are configured now."
     return ""

@@ -1,7 +1,7 @@
 """Ollama's models, from its own API.
 
-A model is trained for one window and loaded with another, often a small one; what does not fit is cut off in front
-without a word. So only the window that a model is loaded with, or will be as far as it is told, counts here.
+A model is trained for one context window and loaded with another, often a small one; Ollama silently cuts off the
+beginning of what does not fit. So only the window that a model is, or will be, loaded with counts here.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from assent.models.openai_chat.server_catalog import ServerCatalog
 from assent.models.provider import FoundModel
 
 SMALL_WINDOW = 32_768
-AT_ONCE = 8
+MAX_CONCURRENT = 8
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ async def list_ollama(catalog: ServerCatalog) -> Sequence[FoundModel]:
     tags = await catalog.get(f"{catalog.root}/api/tags", _Tags)
     running = await catalog.get_if_there(f"{catalog.root}/api/ps", _Running)
     windows = {model.name: model.context_length for model in running.models} if running else {}
-    turn = asyncio.Semaphore(AT_ONCE)
+    turn = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def look(name: str) -> FoundModel | None:
         async with turn:
@@ -59,7 +59,7 @@ async def _found(catalog: ServerCatalog, name: str, windows: Mapping[str, int | 
     """None for a model that cannot chat."""
     try:
         shown = await catalog.post(f"{catalog.root}/api/show", {"model": name}, _Shown)
-    except ModelError:  # listed, and gone since then or broken: its name is still what can be told
+    except ModelError:  # deleted since it was listed, or broken: only its name is known
         shown = _Shown()
     told = _NUM_CTX.search(shown.parameters or "")
     window = windows.get(name) or (int(told.group(1)) if told else None)
@@ -70,14 +70,14 @@ async def _found(catalog: ServerCatalog, name: str, windows: Mapping[str, int | 
 
 
 def window_warning(models: Sequence[FoundModel], env: Mapping[str, str]) -> str:
-    """What to tell somebody whose conversations Ollama would cut; empty if all is well."""
+    """A warning for people whose conversations Ollama would cut; empty if there is no problem."""
     small = [model for model in models if model.window is not None and model.window < SMALL_WINDOW]
     if small:
         names = ", ".join(f"{model.name} ({model.window:,})" for model in small[:3])
-        return f"Ollama gives {names} a window below {SMALL_WINDOW:,} tokens. {_ADVICE}"
+        return f"Ollama gives {names} a context window below {SMALL_WINDOW:,} tokens. {_ADVICE}"
     is_set = env.get("OLLAMA_CONTEXT_LENGTH", "").strip().isdecimal()
     if models and not is_set and all(model.window is None for model in models):
-        return f"Ollama may give its models a window of 4,096 tokens only. {_ADVICE}"
+        return f"Ollama may give its models a context window of only 4,096 tokens. {_ADVICE}"
     return ""
 
 

@@ -1,1 +1,1 @@
-"""The scripted model: plays a scenario file instead of asking anybody."""
+"""The scripted model: plays a scenario file instead of asking a provider."""

@@ -1,4 +1,4 @@
-"""Scenario files: the replies of a model, written down. The scripted model plays them, and so does the fake provider.
+"""Scenario files: a model's replies, written in advance. The scripted model and the tests' fake provider play them.
 
     {"replies": [
         {"chunks": [
@@ -48,7 +48,7 @@ class ErrorSpec(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChunkSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Exactly one of the first group; it goes on the wire as written, so the keys are the kinds."""
+    """Exactly one field of the first group is set; the keys in the file are the kinds of chunks."""
 
     text: str | None = None
     thought: str | None = None
@@ -91,7 +91,7 @@ class ReplySpec(Struct, Generic[ChunkT], frozen=True, forbid_unknown_fields=True
 
     @property
     def leaves_message(self) -> bool:
-        """Whether a conversation remembers it. A broken, refused or empty reply is asked for again and forgotten."""
+        """Whether the reply stays in the conversation. A broken, refused or empty one is requested again."""
         broken = any(chunk.cut or chunk.error for chunk in self.chunks)
         return not broken and any(chunk.text or chunk.call for chunk in self.chunks)
 

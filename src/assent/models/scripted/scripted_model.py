@@ -1,15 +1,15 @@
-"""The scripted model: plays a scenario in process. The base of the tests and of the guided tour; it needs no network.
+"""The scripted model: plays a scenario in this process. The tests and the guided tour use it; it needs no network.
 
-Which reply comes next. Within a process, replies are simply served in order, whatever the requests are. A session that
-is resumed in a new process must go on where it was, and all it knows of the past is the conversation in the request.
-So the past is played again: for each model message there, walk the scenario as it was walked then. Replies whose `when`
-did not hold for the results before that message are skipped; replies that leave no message (cut, error, empty) are
-passed too, because they were tried before the one that did; the next one is that message. Of the two positions, the one
-in this process and the one found so, the later counts.
+How the next reply is found: within a process, replies are served in order, whatever the requests are. A session that is
+resumed in a new process must continue where it was, and all it knows is the conversation in the request. So the model
+replays it: for each model message in the conversation, it walks the scenario as it did at the time. It skips replies
+whose `when` did not hold for the results before that message, and replies that leave no message (cut, error, empty),
+because they came before the one that did; the next reply is that message. This gives a second position; the later of
+the two counts.
 
-That has limits, and they are meant. One instance serves one conversation. What left no model message in the request (a
-failed reply not yet retried, a summary for compression, messages that compression removed) is not remembered by a new
-process. `{n}` counts in the file, so it is the same before and after.
+This has limits, by design. One instance serves one conversation. A new process does not remember what left no model
+message in the request (a failed reply not yet retried, a summary for compression, messages that compression removed).
+`{n}` is an index in the file, so it is the same before and after.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class ScriptedModel:
         self._sleep = sleep
         self._next = 0
         self.requests: list[Request] = []
-        """What it was asked, for tests."""
+        """The requests so far, for tests."""
 
     @classmethod
     def from_file(cls, path: Path, sleep: Sleep = asyncio.sleep) -> "ScriptedModel":
@@ -90,7 +90,7 @@ class ScriptedModel:
 
 
 def played(slots: Sequence[Slot[ReplySpec[ChunkSpec]]], messages: Sequence[Message]) -> int:
-    """How far into the scenario a conversation is: where the reply after its last model message is looked for."""
+    """The position in the scenario from which to look for the reply after the conversation's last model message."""
     at = 0
     for index, message in enumerate(messages):
         if isinstance(message, ModelMessage):
@@ -125,7 +125,7 @@ def _chunk(spec: ChunkSpec, fill: Fill) -> Chunk:
         case ChunkSpec(error=ErrorSpec() as error):
             raise _error(error, fill)
         case _:
-            raise BrokenStream("the reply ended before it was finished (the scenario cuts it here)")
+            raise BrokenStream("the reply ended before it was complete (the scenario cuts it here)")
 
 
 def _error(spec: ErrorSpec, fill: Fill) -> ModelError:

@@ -145,7 +145,7 @@ def coverage_run(use: Use, words: Words) -> None:
     if at is None or texts[at + 1 : at + 2] != ["pytest"]:
         use.problems.append("it runs an unknown program")
         return
-    use.problems = [problem for problem in use.problems if "`-m`" not in problem]
+    use.excuse("-m")
     inner = examine(texts[at + 1], words[use.at + at + 2 :])
     if inner is not None:
         plain_words(inner, words)

@@ -13,8 +13,8 @@ from assent.plan import Word
 from assent.policy.shell import builders, compilers, compiling, containers, git, languages, services
 from assent.policy.shell.cloud import CHANGES, changes_by_name, cloud_problems, without_account
 from assent.policy.shell.operands import is_several
-from assent.policy.shell.options import Use, Words, changing
-from assent.policy.shell.paths import secret
+from assent.policy.shell.options import Use, Words
+from assent.policy.shell.paths import may_be_protected, secret
 from assent.secrets.secret_words import variable_is_secret
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -136,7 +136,7 @@ def _tar_packs(use: Use, first: str) -> bool:
         word.literal and re.fullmatch(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*", word.text) for word in packed
     ):
         return False
-    use.problems[:] = [problem for problem in use.problems if problem not in (changing("-c"), changing("--create"))]
+    use.excuse("-c", "--create")
     use.makes = True
     use.writes.append(Word(named[0]))
     use.reads = [*(word for word in use.reads if word.text != named[0]), *packed]
@@ -343,7 +343,7 @@ def _rm(use: Use, _words: Words) -> None:
     """A folder is deleted with its content only if a program creates it again, or if the rule says `-r`."""
     if not use.operands or not all(word.literal and _MADE_ANEW.fullmatch(word.text) for word in use.operands):
         return
-    use.problems[:] = [problem for problem in use.problems if problem not in map(changing, ("-r", "-R", "--recursive"))]
+    use.excuse("-r", "-R", "--recursive")
     use.writes = [word for word in use.writes if "node_modules" not in word.text]
 
 
@@ -409,10 +409,18 @@ def _link(use: Use, _words: Words) -> None:
     target, link = use.operands
     if not all(word.literal and _PLAIN_PATH.fullmatch(word.text) for word in use.operands) or secret(target, "/"):
         use.problems.append(f"{target.text} is not plainly a file of the workspace")
+    if may_be_protected(target.text.rstrip("/").rpartition("/")[2]):  # in a folder, the link has the name of the file
+        use.problems.append(f"{target.text} is run or trusted by tools or later commands")
     use.writes.append(link)
 
 
 _PLAIN_PATH = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+
+
+def _patch(use: Use, _words: Words) -> None:
+    """The patch says which files it changes."""
+    if use.option("--dry-run", "--version", "--help") is None:
+        use.problems.append("without `--dry-run` it changes files that only the patch names")
 
 
 def _never(use: Use, _words: Words) -> None:
@@ -540,6 +548,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "mode": _mode,
     "kill": _kill,
     "link": _link,
+    "patch": _patch,
     "never": _never,
 }
 

@@ -18,28 +18,30 @@ from assent.policy.shell.simple_command import CommandPlace, CommandVerdict, jud
 from assent.policy.shell.unknown_words import has_unknown, what_unknown
 
 
-def wanders(steps: Sequence[Step], *, bound: bool = False) -> bool:
+def has_uncertain_cd(steps: Sequence[Step], *, bound: bool = False) -> bool:
     """Whether a `cd` stands where nobody can tell if it runs: in a condition, a loop or after `!`.
 
     In a multi-command pipe or a subshell it does not affect the commands outside.
     """
-    return any(_wanders(step, bound=bound) for step in steps)
+    return any(_has_uncertain_cd(step, bound=bound) for step in steps)
 
 
-def _wanders(step: Step, *, bound: bool) -> bool:
+def _has_uncertain_cd(step: Step, *, bound: bool) -> bool:
     alone = len(step.stages) == 1
     bound = (bound or step.negated) and alone
     for command in step.stages:
         match command:
             case Stage():
-                if (bound and moves(command)) or wanders(outputs(command.words)):
+                if (bound and moves(command)) or has_uncertain_cd(outputs(command.words)):
                     return True
             case Group():
-                if wanders(command.steps, bound=bound and not command.subshell):
+                if has_uncertain_cd(command.steps, bound=bound and not command.subshell):
                     return True
             case Loop() | Choice():
                 words = command.words if isinstance(command, Loop) else ()
-                if wanders(outputs(words)) or any(wanders(inner, bound=True) for inner in branches(command)):
+                if has_uncertain_cd(outputs(words)) or any(
+                    has_uncertain_cd(inner, bound=True) for inner in branches(command)
+                ):
                     return True
     return False
 

@@ -75,7 +75,7 @@ def _is_script(text: str) -> bool:
 
 
 # Options of the interpreter itself, whatever it runs.
-_RUNTIME = re.compile(
+RUNTIME = re.compile(
     r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
     r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
 )
@@ -84,7 +84,7 @@ _RUNTIME = re.compile(
 def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
     """To a rule, `node --watch server.js` is `node server.js`."""
     at = 1
-    while use.models[0].kind == "interpreter" and at < len(texts) and _RUNTIME.fullmatch(texts[at]):
+    while use.models[0].kind == "interpreter" and at < len(texts) and RUNTIME.fullmatch(texts[at]):
         at += 1
     return (texts[0], *texts[at:])
 

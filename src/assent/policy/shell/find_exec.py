@@ -14,7 +14,7 @@ from msgspec import Struct
 from assent.files.secret_names import secret_folders, secret_globs
 from assent.plan import Word
 from assent.policy.shell.command_rules import program
-from assent.policy.shell.options import Use, examine
+from assent.policy.shell.options import Use, examine, option_problem
 from assent.policy.shell.piped_names import BEGINS, LEADING, finds_harmless
 from assent.policy.shell.recursive_search import COUNTING, opens, shows_content, shows_no_secret
 
@@ -105,7 +105,7 @@ def payload_problem(clause: Clause, cwd: str, roots: Sequence[str]) -> str | Non
     """Why the program must not receive the files found, beyond the problems it has by itself."""
     use = examine(program(clause.payload[0].text), clause.payload)
     if use is None or not _only_reads(use):
-        return "`-exec` can run another program"
+        return option_problem("-exec", "execute")
     if use.model.check in _LANGUAGES and any(word.text == "{}" for word in clause.payload if word not in use.reads):
         return "file names it finds would be read as a program"
     if opens(use.names[0]) and any(_NOT_ONLY_A_NAME.match(word.text) for word in clause.before[1:]):

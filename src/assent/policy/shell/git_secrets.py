@@ -14,7 +14,7 @@ from assent.policy.shell.git_listing import Listings, changes_between, listings,
 from assent.policy.shell.options import Use
 from assent.policy.shell.program_models import group_owner, options
 
-_ALWAYS = frozenset(("diff", "show", "grep", "range-diff", "stash show"))
+_ALWAYS = frozenset(("diff", "show", "grep", "range-diff", "stash show", "format-patch"))
 _BY_OPTION = frozenset(("log", "whatchanged", "diff-tree", "diff-index", "diff-files"))
 _ONLY_NAMES = frozenset(
     """
@@ -61,7 +61,7 @@ def _shows_earlier_names(use: Use) -> bool:
     return use.option("-L") is not None or (_shows(use) and use.option("--follow") is not None)
 
 
-def unhidden(use: Use) -> str | None:
+def why_not_hidden(use: Use) -> str | None:
     """Why it may still show a secret."""
     match use.names[1:]:
         case ("cat-file",) if not _asks_about(use) and any(map(_is_number, use.operands)):
@@ -78,7 +78,7 @@ def unhidden(use: Use) -> str | None:
             return None
 
 
-def told(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
+def with_limited_objects(use: Use, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words, with object IDs limited to commits, and with room for the path patterns."""
     if use.names[1:] == ("stash", "show"):
         return _as_diff(use, words)
@@ -141,7 +141,7 @@ def _shows(use: Use) -> bool:
     seen = {name for name, _ in use.seen}
     telling = {name for name in seen - _NEUTRAL if name in _diff_options()}
     if sub in _ALWAYS:
-        return sub in ("grep", "range-diff") or bool(telling) or _ONLY_NAMES.isdisjoint(seen)
+        return sub in ("grep", "range-diff", "format-patch") or bool(telling) or _ONLY_NAMES.isdisjoint(seen)
     return sub in _BY_OPTION and bool(telling)
 
 

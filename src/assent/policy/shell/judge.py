@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from assent.plan import Plan, Stage, Step, every_step, simple_commands
 from assent.policy.shell.command_rules import CommandRules, Prefix, loose, program
 from assent.policy.shell.command_survey import Found, Survey
-from assent.policy.shell.compound import TreeJudge, wanders
+from assent.policy.shell.compound import TreeJudge, has_uncertain_cd
 from assent.policy.shell.denial import Spoken, spoken
 from assent.policy.shell.git_secrets import hidden_paths
 from assent.policy.shell.lexer import Refused
@@ -95,7 +95,7 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
         return replace(about, why=f"It contains {steps if isinstance(steps, Refused) else written}.")
     if about.doubt:
         return replace(about, why=about.doubt)
-    if wanders(steps):
+    if has_uncertain_cd(steps):
         return replace(about, why="It changes the folder inside a condition or a loop.")
     found = _by_parts(about, steps, rules, CommandPlace(normpath(cwd), places))
     if found.decision == "allow" and not _both_readers_agree(written, seen):

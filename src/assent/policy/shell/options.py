@@ -6,6 +6,7 @@ Says what a command does, never whether it may: it knows neither rules nor the w
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,6 +25,7 @@ _NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
 _DIFFERENT = frozenset(("apt", "apt-get", "aptitude"))
 
 Words = tuple[Word, ...]
+OptionEffect = Literal["change", "execute", "unknown"]
 
 
 class Use(Struct, kw_only=True):
@@ -41,6 +43,7 @@ class Use(Struct, kw_only=True):
     reads: list[Word] = []
     writes: list[Word] = []
     problems: list[str] = []
+    effects: list[tuple[str, OptionEffect]] = []  # options that do more than choose what to show
     payload: tuple[Word, ...] = ()
     payload_at: int = 0
     runs: list[str] = []  # command strings inside options
@@ -59,9 +62,21 @@ class Use(Struct, kw_only=True):
                 return value
         return None
 
+    def excuse(self, *names: str) -> None:
+        """The effects of these options are no problem here."""
+        excused = [option_problem(*effect) for effect in self.effects if effect[0] in names]
+        self.problems[:] = [problem for problem in self.problems if problem not in excused]
 
-def changing(option: str) -> str:
-    return f"`{option}` changes or deletes files or settings"
+
+def option_problem(option: str, effect: OptionEffect) -> str:
+    return _EFFECTS[effect].format(option)
+
+
+_EFFECTS: dict[OptionEffect, str] = {
+    "change": "`{}` changes or deletes files or settings",
+    "execute": "`{}` can run another program",
+    "unknown": "the option `{}` is not known to be harmless",
+}
 
 
 def spread(rule: Sequence[str]) -> set[str]:
@@ -270,7 +285,7 @@ class _Scan:
         use = self.table.get(name)
         match use:
             case None:
-                self.use.problems.append(f"the option `{name}` is not known to be harmless")
+                self._add_effect(name, "unknown")
             case "flag" | "pair" | "pair-read" if equals:
                 self.use.problems.append(f"the option `{name}` takes no value")
             case "flag" | "change":
@@ -295,7 +310,7 @@ class _Scan:
             name, rest = "-" + letter, letters[index + 1 :]
             match self.table.get(name):
                 case None:
-                    self.use.problems.append(f"the option `{name}` is not known to be harmless")
+                    self._add_effect(name, "unknown")
                     return
                 case "change" as use if rest.startswith("."):  # `sed -i.bak`
                     self._note(name, use, Word(rest))
@@ -334,13 +349,15 @@ class _Scan:
             case "write":
                 found.writes.append(value)
                 found.problems.append(f"`{name}` writes to the file {value.text}")
-            case "change":
-                found.problems.append(changing(name))
-            case "execute":
-                found.runs.append(value.text)
-                found.problems.append(f"`{name}` can run another program")
+            case "change" | "execute":
+                self._add_effect(name, use)
+                found.runs += [value.text] if use == "execute" else []
             case _:
                 pass
+
+    def _add_effect(self, name: str, effect: OptionEffect) -> None:
+        self.use.effects.append((name, effect))
+        self.use.problems.append(option_problem(name, effect))
 
     def _finish(self) -> None:
         use = self.use

@@ -29,10 +29,11 @@ _NO_PATHS = (
     *(("gh", "api"), ("glab", "api"), ("aws", "logs"), ("aws", "ssm"), ("aws", "iam"), ("kubectl", "get")),
     *((name,) for name in ("curl", "wget", "http", "https", "redis-cli", "mongosh")),
 )
+_LABELS = ("bazel", "bazelisk", "buck", "buck2", "pants", "gn", "please", "plz")  # `//src` is a target of the project
 _HARMLESS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
-_PLACE = re.compile(r"(?:~|\$\{?HOME\b|/|\.\.(?:/|$))")
+_PLACE = re.compile(r"~|\$\{?HOME\b|/|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
 _SEARCHED = re.compile(r"-(?:I|L|isystem)/(?:usr|opt)/")  # where compilers look for headers and libraries
-_GLUED = re.compile(r"-[A-Za-z](?=[/~.])")
+_GLUED = re.compile(r"-[A-Za-z]+(?=[/~.])")
 
 
 def leading_out(
@@ -42,10 +43,13 @@ def leading_out(
     name = words[0].text if use is None else use.names[0]
     if name in READS_ANYWHERE or _has_other_words(use):
         return
+    if not inside(cwd, roots) and not (use is not None and use.writes):  # these are checked themselves
+        yield f"it runs in {cwd}, outside the workspace"
     texts = () if use is None else plain_texts(use, tuple(words))
     end = use.payload_at if use is not None and use.payload else len(words)
     for at, word in enumerate(words[:end]):
-        if at and at not in texts and word.text not in rule and _leads_out(word.text, cwd, roots):
+        label = name in _LABELS and word.text.startswith("//")
+        if at and at not in texts and not label and word.text not in rule and _leads_out(word.text, cwd, roots):
             yield f"`{word.text}` leads out of the workspace, and the rule does not name it"
 
 
@@ -63,7 +67,7 @@ def _leads_out(text: str, cwd: str, roots: Sequence[str]) -> bool:
 def _values(text: str) -> Iterator[str]:
     """The word, what is glued to an option, and the parts of a list."""
     if text.startswith("file:"):
-        yield text[5:]
+        yield re.sub("^/+", "/", text[5:])
     elif _SEARCHED.match(text):
         return
     elif text.startswith("-"):
@@ -76,6 +80,6 @@ def _values(text: str) -> Iterator[str]:
 
 def _is_outside(text: str, cwd: str, roots: Sequence[str]) -> bool:
     path = text.lstrip("@!")
-    if path in _HARMLESS or path.startswith("//") or not (_PLACE.match(path) or "/../" in path):
+    if path in _HARMLESS or not _PLACE.match(path):
         return False
     return not inside(place(path, cwd), roots)

@@ -108,11 +108,11 @@ def _could_be_secret(component: str) -> bool:
         return True
     # `c*` means names with a c and `*.json` files of a type; `id_*` and `shado?` mean a secret.
     literal = re.sub(r"\[[^]]*\]|[*?]", "", component)
-    if len(literal) <= 2 or of_a_kind(component):
+    if len(literal) <= 2 or matches_by_extension(component):
         return False
     return any(fnmatchcase(name, component) for name in secret_samples())
 
 
-def of_a_kind(glob: str) -> bool:
+def matches_by_extension(glob: str) -> bool:
     """Whether it means all files of a type that few secrets have: programs that find secrets this way skip them."""
     return _KIND.fullmatch(glob) is not None

@@ -14,7 +14,7 @@ from assent.files.secret_names import secret_samples
 from assent.plan import Stage, Word
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import Use, examine
-from assent.policy.shell.paths import inside, of_a_kind, place, secret
+from assent.policy.shell.paths import inside, matches_by_extension, place, secret
 from assent.policy.shell.program_models import model, options
 
 
@@ -224,6 +224,6 @@ class _Expression:
 def _could_be_secret(glob: str) -> bool:
     if _NOT_PLAIN.search(glob) or secret(Word(glob, literal=False), "/"):
         return True
-    return not of_a_kind(glob) and any(
+    return not matches_by_extension(glob) and any(
         fnmatchcase(sample, glob.casefold()) for sample in (*secret_samples(), *_OTHER_SECRETS)
     )

@@ -45,6 +45,17 @@ def only_computes(code: str) -> bool:
     return all(map(_is_plain, ast.walk(tree))) and _only_versions(tree)
 
 
+def imported(code: str) -> set[str]:
+    """The modules that the code loads, without their submodules."""
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    names = [name for node in nodes if isinstance(node, ast.Import) for name in _names(node)]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return {name.partition(".")[0] for name in names}
+
+
 def _is_plain(node: ast.AST) -> bool:
     match node:
         case ast.ImportFrom():

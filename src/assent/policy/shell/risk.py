@@ -13,7 +13,7 @@ from assent.plan import Word
 from assent.policy.shell.characters import hidden
 from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found, Survey
-from assent.policy.shell.options import Use, examine
+from assent.policy.shell.options import Use, examine, option_problem
 from assent.policy.shell.paths import inside, place, protected, secret
 from assent.policy.shell.program_models import Risk
 
@@ -117,9 +117,9 @@ def _of_model(use: Use) -> Iterator[Reason]:
         yield Reason("medium", f"`{named}` runs project code.")
     elif use.model.effect == "network":
         yield Reason("medium", f"`{named}` uses the network.")
-    for problem in use.problems:
-        if "can run another program" in problem or "changes or deletes" in problem:
-            yield Reason("medium", f"`{named}`: {problem}.")
+    for option, effect in use.effects:
+        if effect != "unknown":
+            yield Reason("medium", f"`{named}`: {option_problem(option, effect)}.")
 
 
 def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason]:

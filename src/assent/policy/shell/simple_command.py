@@ -17,8 +17,8 @@ from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering, program
 from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
-from assent.policy.shell.git_secrets import hides, listing, told, unhidden
-from assent.policy.shell.options import Use, changing, examine, spread, with_options
+from assent.policy.shell.git_secrets import hides, listing, why_not_hidden, with_limited_objects
+from assent.policy.shell.options import Use, examine, option_problem, spread, with_options
 from assent.policy.shell.outside_words import leading_out
 from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
 from assent.policy.shell.program_models import ProgramModel
@@ -199,7 +199,8 @@ def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | Non
 
 def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace) -> list[str]:
     """A rule that names an option that changes files covers it: `prettier --write`. The files must be ordinary ones."""
-    meant = [changing(name) for name, _ in use.seen if name in spread(rule)]
+    changes = [effect for effect in use.effects if effect[1] == "change"]
+    meant = [option_problem(*effect) for effect in changes if effect[0] in spread(rule)]
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
@@ -419,7 +420,7 @@ def _file_problems(use: Use, words: tuple[Word, ...], where: CommandPlace) -> li
         shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
         problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
         problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
-        problems += [why] if (why := unhidden(use)) else []
+        problems += [why] if (why := why_not_hidden(use)) else []
     if use.model.effect == "run":
         problems += [
             f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
@@ -528,7 +529,7 @@ def _hardened(stage: Stage, use: Use) -> Stage:
         before = [_NETWORK_GIT.get(word, word) for word in before]
     after = [word for one in use.models for word in one.after]
     is_git = use.names[0] == "git"
-    words = told(use, stage.words) if is_git else guarded(use, without_more_options(use, stage.words))
+    words = with_limited_objects(use, stage.words) if is_git else guarded(use, without_more_options(use, stage.words))
     ready = (words[0], *map(Word, before), *words[1 : use.at + 1], *map(Word, after), *words[use.at + 1 :])
     env = dict(pair for one in use.models for pair in one.env.items())
     if use.model.effect == "network":

@@ -7,12 +7,13 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from functools import cache
 
 import msgspec
 from msgspec import Struct
 
+from assent.files.hard_links import TooManyFiles, secrets_by_links
 from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.tools.support.files import Files
 from assent.tools.support.stuck import unless_stuck
@@ -50,14 +51,16 @@ class Search(Struct):
     timed_out: bool = False
 
 
-class _Enough(Exception):
+class _LimitReached(Exception):
     """Whether the limit is reached, so that the search can stop."""
 
 
 class _Collector:
-    def __init__(self, files: Files, query: Query) -> None:
+    def __init__(self, files: Files, query: Query, linked: Collection[str]) -> None:
+        """`linked`: where links with the names of secrets lead."""
         self.search = Search()
         self._files = files
+        self._linked = linked
         self._withheld: dict[str, bool] = {}
         self._total = query.total
         self._exclude = re.compile(query.exclude, re.IGNORECASE) if query.exclude else None
@@ -70,31 +73,42 @@ class _Collector:
                 return
             if self.search.matches >= self._total:
                 self.search.limited = True
-                raise _Enough
+                raise _LimitReached
             self.search.matches += 1
         self.search.hits.append(hit)
 
     def _is_withheld(self, path: str) -> bool:
         """Nothing about a secret is reported, not even whether it matches: otherwise it could be guessed bit by bit."""
         if path not in self._withheld:
-            self._withheld[path] = not self._files.is_ordinary(path)
+            self._withheld[path] = not self._files.is_ordinary(path) or self._is_linked(path)
         return self._withheld[path]
+
+    def _is_linked(self, path: str) -> bool:
+        return any(path == leads or path.startswith(leads + "/") for leads in self._linked)
 
 
 async def search(files: Files, start: str, query: Query, seconds: float) -> Search:
     """`start` is an absolute folder or file. Raises ToolFailed for an invalid regular expression."""
-    collector = _Collector(files, query)
     rg = find_rg()
+    collector = _Collector(files, query, await asyncio.to_thread(_linked, files.workspace.roots))
     try:
         async with asyncio.timeout(seconds):
             if not rg or not await unless_stuck(_with_rg(rg, start, query, collector), start):
                 collector.search = Search()
                 await _with_python(files, start, query, collector)
-    except _Enough:
+    except _LimitReached:
         pass
     except TimeoutError:
         collector.search.timed_out = True
     return collector.search
+
+
+def _linked(roots: Sequence[str]) -> Collection[str]:
+    """In a workspace that is too large to check, `Files` still knows the links at its top."""
+    try:
+        return secrets_by_links(roots)
+    except TooManyFiles:
+        return ()
 
 
 @cache

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.slash_context import SlashContext
 
 OWN_EDITOR = "default"
-PICK_PATIENCE, COMPLETE_PATIENCE = 3.0, 0.3
+PICK_TIMEOUT, COMPLETE_TIMEOUT = 3.0, 0.3
 """Seconds that a list, and a completion while typing, wait for providers to say which models they have."""
 PROVIDERS_EFFORT = "default"
 EFFORTS = {
@@ -51,7 +51,7 @@ async def model(context: "SlashContext", argument: str) -> None:
 
 
 async def _pick_model(context: "SlashContext", current: str) -> str | None:
-    models = {one.name: one for one in await context.host.models(PICK_PATIENCE)}
+    models = {one.name: one for one in await context.host.models(PICK_TIMEOUT)}
     names = dict.fromkeys((current, *models))
     cells = {name: (name, _facts(models.get(name)), "in use" if name == current else "") for name in names if name}
     if not cells:
@@ -61,7 +61,7 @@ async def _pick_model(context: "SlashContext", current: str) -> str | None:
 
 
 async def complete_model(context: "SlashContext", argument: str) -> Sequence[Candidate]:
-    return [Candidate(one.name, _facts(one)) for one in await context.host.models(COMPLETE_PATIENCE)]
+    return [Candidate(one.name, _facts(one)) for one in await context.host.models(COMPLETE_TIMEOUT)]
 
 
 def _facts(model: "ModelView | None") -> str:

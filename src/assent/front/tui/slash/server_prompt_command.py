@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assent.app.mcp_prompts import NoText, argument_help, help_of, usage, written
+from assent.app.mcp_prompts import NoText, argument_help, help_of, render_prompt, usage
 from assent.app.wording import prompt_command, safe
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import Complete, SlashCommand
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def prompt_slash(prompt: "Prompt") -> SlashCommand:
     async def run(context: "SlashContext", typed: str) -> None:
         try:
-            await context.submit(await written(prompt, typed, context.host.server_prompt))
+            await context.submit(await render_prompt(prompt, typed, context.host.server_prompt))
         except NoText as error:
             context.complain(str(error))
 

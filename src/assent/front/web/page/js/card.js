@@ -230,18 +230,22 @@ function exactText(details) {
   }
 }
 
-const SAID = 300;
+/** @param {{ path: string, changed?: boolean }} file */
+const fileState = (file) => `${visible(file.path)} (${file.changed ? "changed" : "new"})`;
+
+const MAX_REASON_LENGTH = 300;
 
 /** @param {{ approval: Approval, args: Record<string, unknown> }} props */
 function Reasons({ approval, args }) {
-  const { details, why, expires_at } = approval;
+  const { details, why, expires_at, unapproved = [] } = approval;
   const said = [args.description, args.instruction].find((words) => typeof words === "string" && words);
   return html`<div class="why">
     ${details.type === "exec" && html`<p>In <code>${visible(details.directory)}</code></p>`}
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
+    ${unapproved.length > 0 && html`<p class="unapproved"><strong>Runs files that you have not approved:</strong> ${unapproved.map(fileState).join(", ")}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>
     ${expires_at && html`<p>Expires at ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
-    ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, SAID))}</q></p>`}
-    ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, SAID))}</q></p>`}
+    ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, MAX_REASON_LENGTH))}</q></p>`}
+    ${said && html`<p class="said">The model says: <q>${visible(String(said).slice(0, MAX_REASON_LENGTH))}</q></p>`}
   </div>`;
 }

@@ -199,7 +199,7 @@ async function overlay() {
 const wanted = { sessions: -1, approvals: -1 };
 const have = { sessions: -2, approvals: -2 };
 let reading = false;
-const PAUSE = 250;
+const REFRESH_DELAY_MS = 250;
 /** @type {() => void} */
 let hurry = () => {};
 
@@ -227,7 +227,7 @@ async function readLists() {
 }
 
 /** Lists that change constantly are read a few times a second; `hurry` ends the pause. */
-const pause = () => new Promise((resolve) => setTimeout((hurry = () => resolve(undefined)), PAUSE));
+const pause = () => new Promise((resolve) => setTimeout((hurry = () => resolve(undefined)), REFRESH_DELAY_MS));
 
 async function readApprovals() {
   const target = wanted.approvals;

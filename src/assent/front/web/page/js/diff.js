@@ -6,7 +6,7 @@ import { visible } from "./visible.js";
 /** @typedef {import("./types.d.ts").Hunk} Hunk */
 /** @typedef {import("./types.d.ts").Line} Line */
 
-const LOOK = { "+": "added", "-": "removed", " ": "same" };
+const LINE_CLASS = { "+": "added", "-": "removed", " ": "same" };
 const WORD = { "+": "added: ", "-": "removed: ", " ": "" };
 
 /** With `choose`, every hunk has a checkbox to exclude it. */
@@ -33,7 +33,7 @@ function OneHunk({ hunk, of, out, choose }) {
 /** @param {Line} line */
 function oneLine(line) {
   const text = line.pieces ? line.pieces.map(([look, text]) => (look ? html`<span class=${look}>${text}</span>` : text)) : visible(line.text);
-  return html`<div class="line-of ${LOOK[line.kind]}">
+  return html`<div class="line-of ${LINE_CLASS[line.kind]}">
     <span class="no old" aria-hidden="true">${line.old}</span><span class="no" aria-hidden="true">${line.new}</span>
     <span class="sign" aria-hidden="true">${line.kind}</span>
     <span class="src"><span class="unseen">${WORD[line.kind]}</span>${text}${

@@ -9,7 +9,7 @@ import { who } from "./names.js";
 /** @typedef {import("./types.d.ts").Snapshot} Snapshot */
 
 const LIVE_OUTPUT_LIMIT = 64_000;
-const OVER = ["success", "error", "cancelled"];
+const FINISHED_STATES = ["success", "error", "cancelled"];
 
 export class Talk {
   /** @param {string} session @param {string} me our own name in the log */
@@ -85,7 +85,7 @@ export class Talk {
   #call(event) {
     if (event.type === "call.requested") return this.#begin(event);
     const call = "call_id" in event ? this.calls.get(event.call_id) : undefined;
-    if (!call || OVER.includes(call.type)) return;
+    if (!call || FINISHED_STATES.includes(call.type)) return;
     const next = following(call, event);
     if (next) this.calls.set(call.request.call_id, next);
     if (event.type === "approval.answered") this.answers.set(event.call_id, answerText(event, this.me));
@@ -137,7 +137,7 @@ export class Talk {
     });
     // Without calls, the turn ends here, and its end says what happened.
     const goesOn = event.parts.some((part) => part.type === "call");
-    if (goesOn && CUT[event.finish]) this.#note(CUT[event.finish], "bad", event);
+    if (goesOn && ENDINGS[event.finish]) this.#note(ENDINGS[event.finish], "bad", event);
   }
 
   /** @param {WireEvent} event */
@@ -240,7 +240,7 @@ export class Talk {
 }
 
 /** @type {Record<string, string>} */
-const CUT = {
+const ENDINGS = {
   max_tokens: "The reply was cut off: it reached the model's output limit.",
   safety: "The model's provider stopped this reply because of its safety rules.",
   too_long: "The reply did not end, so Assent stopped it.",
@@ -337,9 +337,9 @@ function addThought(thoughts, delta) {
 }
 
 /** The server's thoughts so far, and what we have received meanwhile, perhaps from the middle of one on.
- * @param {string[]} known @param {string[]} heard */
-function mergeThoughts(known, heard) {
-  const news = heard.filter((thought) => !known.some((whole) => whole.endsWith(thought)));
+ * @param {string[]} known @param {string[]} received */
+function mergeThoughts(known, received) {
+  const news = received.filter((thought) => !known.some((whole) => whole.endsWith(thought)));
   if (known.length === 0 || news.length === 0) return [...known, ...news];
   const last = known[known.length - 1];
   const whole = news[0].startsWith(last) ? news[0] : joined(last, news[0]);

@@ -4,8 +4,8 @@ import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "./htm
 
 /** @typedef {{ label: string, act: () => void, danger?: boolean }} Item */
 
-const GAP = 4;
-const MARGIN = 8;
+const GAP_PX = 4;
+const MARGIN_PX = 8;
 
 /** @param {{ label: string, items: Item[], mark?: string }} props `mark`: a name by which shortcuts find the button */
 export function Menu({ label, items, mark }) {
@@ -83,8 +83,8 @@ const keys = (close) => (/** @type {KeyboardEvent} */ event) => {
 function place(menu, button) {
   const at = button.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();
-  const below = at.bottom + GAP;
-  const top = below + height + MARGIN > innerHeight ? Math.max(MARGIN, at.top - GAP - height) : below;
-  const left = Math.min(Math.max(MARGIN, at.right - width), innerWidth - width - MARGIN);
+  const below = at.bottom + GAP_PX;
+  const top = below + height + MARGIN_PX > innerHeight ? Math.max(MARGIN_PX, at.top - GAP_PX - height) : below;
+  const left = Math.min(Math.max(MARGIN_PX, at.right - width), innerWidth - width - MARGIN_PX);
   Object.assign(menu.style, { top: `${top}px`, left: `${left}px` });
 }

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "./html.js";
 
-const SLACK = 4;
+const SLACK_PX = 4;
 /** Milliseconds: what is on screen for less, during layout and before any scrolling, does not count as seen. */
 const SETTLE_MS = 250;
 
@@ -48,8 +48,8 @@ export function useSeen(key) {
       const now = later ? onScreen(element) : before;
       const from = Math.max(before.from, now.from);
       const to = Math.min(before.to, now.to);
-      if (from < to && from <= until.current.pixels + SLACK) until.current.pixels = Math.max(until.current.pixels, to);
-      setShare(Math.min(1, (until.current.pixels + SLACK) / element.scrollHeight));
+      if (from < to && from <= until.current.pixels + SLACK_PX) until.current.pixels = Math.max(until.current.pixels, to);
+      setShare(Math.min(1, (until.current.pixels + SLACK_PX) / element.scrollHeight));
     };
     if (later) setTimeout(count, later);
     else count();

@@ -114,12 +114,12 @@ function shortPath(path) {
 
 // --- the model ---
 
-const MOST_MODELS = 60;
+const MAX_MODELS = 60;
 
 /** Those that contain what is typed, or all; a router has hundreds. @param {string[]} names @param {string} typed */
 function fitting(names, typed) {
   const found = names.filter((name) => name.includes(typed));
-  return (found.length ? found : names).slice(0, MOST_MODELS);
+  return (found.length ? found : names).slice(0, MAX_MODELS);
 }
 
 export function Model() {

@@ -25,7 +25,7 @@ export function Side({ current }) {
     </div>
     <nav aria-label="Sessions">
       <h2>Sessions</h2>
-      ${(state.all > FEW || state.wanted) && html`<${Find} />`}
+      ${(state.all > MAX_WITHOUT_SEARCH || state.wanted) && html`<${Find} />`}
       <ul>${state.sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
       ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
@@ -35,7 +35,7 @@ export function Side({ current }) {
 }
 
 /** With fewer sessions, no search is needed. */
-const FEW = 7;
+const MAX_WITHOUT_SEARCH = 7;
 
 const STATUS = { running: "running", waiting: "waiting for you", idle: "idle", elsewhere: "open in another program" };
 

@@ -97,8 +97,8 @@ async function prompted(talk, name, argument) {
   const broken = problems.filter((problem) => problem.includes(`/${name.replaceAll(":", "/")}.toml:`));
   if (prompts.some((prompt) => prompt.name === name) || (name.includes(":") && !broken.length)) return usePrompt(talk.session, name, argument);
   const unknown = `There is no command /${name} in the browser. /help lists them; to send this to the model, start with //.`;
-  return [unknown, ...broken, ...problems.filter((problem) => !OF_A_FILE.test(problem))].join("\n");
+  return [unknown, ...broken, ...problems.filter((problem) => !FILE_PROBLEM.test(problem))].join("\n");
 }
 
 /** The other problems concern a whole folder, and so every name. */
-const OF_A_FILE = /\.toml:\d+: /;
+const FILE_PROBLEM = /\.toml:\d+: /;

@@ -4,14 +4,14 @@
 /** @typedef {{ kind: "command" | "argument" | "file", start: number, end: number, typed: string, command: string }} Word */
 /** @typedef {{ name: string, help: string }} Candidate */
 
-const BEGUN = /(?<![^\s(\[{<])@(?:"(?<quoted>(?:\\[^\n]|[^"\\\n])*\\?)|(?<bare>(?:\\[^\n]|[^\s"\\])*\\?))$/;
+const UNFINISHED_MENTION = /(?<![^\s(\[{<])@(?:"(?<quoted>(?:\\[^\n]|[^"\\\n])*\\?)|(?<bare>(?:\\[^\n]|[^\s"\\])*\\?))$/;
 const PLAIN_PATH = /^[\w@%+=~/.:,#^-]*[\w@%+=~/#^-]$/;
 
 /** @param {string} text @param {number} caret @returns {Word | null} */
 export function wordAt(text, caret) {
   const before = text.slice(0, caret);
   const after = text.slice(caret);
-  const file = BEGUN.exec(before);
+  const file = UNFINISHED_MENTION.exec(before);
   if (file) {
     const { quoted, bare = "" } = file.groups ?? {};
     const rest = quoted === undefined ? /^[^\s"]*/ : /^[^"\n]*"?/;

@@ -159,6 +159,7 @@ export interface ExecDetails {
   directory: string;
   risk: "low" | "medium" | "high";
   risk_reason: string;
+  executes?: { path: string; sha256: string }[];
 }
 export interface InfoDetails {
   type: "info";
@@ -194,6 +195,7 @@ export interface Approval {
   options: Outcome[];
   why: string;
   scopes?: Grant[];
+  unapproved?: { path: string; changed?: boolean }[];
   expires_at?: number;
 }
 export interface Line {

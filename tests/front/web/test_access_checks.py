@@ -1,4 +1,4 @@
-"""Each check of the door by itself: one request passes, and the one that differs in a single thing does not."""
+"""Each access check by itself: one request passes, and the one that differs in a single thing does not."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from assent.front.web.security import (
     LOGIN,
     PRINCIPAL,
     STREAM,
-    Door,
+    AccessControl,
     Message,
     Place,
     Receive,
@@ -77,7 +77,7 @@ class Entry:
         self.tokens = TokenStore(folder / "tokens.json")
         self.token = self.tokens.issue("bob", "viewer")
         self.answered: dict[int, int] = {}
-        self.door = Door(self.inside, place, self.tokens, limits or RequestLimits(), self.answered)
+        self.door = AccessControl(self.inside, place, self.tokens, limits or RequestLimits(), self.answered)
 
     async def ask(
         self,
@@ -278,7 +278,7 @@ async def test_a_client_whose_body_has_come_may_be_quiet_for_long(tmp_path: Path
         raise AssertionError(message)
 
     told_before: list[int] = []
-    door = Door(patient, PLACE, TokenStore(tmp_path / "tokens.json"), RequestLimits(body_seconds=0), {})
+    door = AccessControl(patient, PLACE, TokenStore(tmp_path / "tokens.json"), RequestLimits(body_seconds=0), {})
     headers = [(b"host", b"127.0.0.1:8420")]
     await door({"type": "http", "path": "/", "method": "GET", "query_string": b"", "headers": headers}, receive, send)
     assert told == ["http.request", "http.disconnect"]

@@ -1,0 +1,63 @@
+"""`assent sandbox`: tests whether commands can be confined on this machine, and shows what each profile allows."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+
+import msgspec
+
+from assent import exit_codes
+from assent.app.sandbox_setup import SandboxReport, check_sandbox
+from assent.app.style import Style
+from assent.app.wording import safe
+from assent.cli.parsing import Parser, complain
+from assent.config import BadSettings, load_settings
+
+EPILOG = """\
+  assent sandbox check           try what must be refused in each profile, and report what happened
+
+Commands that run without asking are confined: those that only read can write nothing, and others can write only to
+the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well."""
+
+
+def main(argv: list[str]) -> int:
+    parser = Parser("assent sandbox", "Tests the sandbox for commands.", EPILOG)
+    parser.add_argument("action", nargs="?", choices=("check",), default="check")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    args = parser.parse_args(argv)
+    try:
+        settings = load_settings(os.environ)
+    except BadSettings as error:
+        complain(str(error))
+        return exit_codes.CONFIG
+    report = asyncio.run(check_sandbox(os.environ, os.getcwd(), settings))
+    if args.json:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _lines(report, Style.for_stream(sys.stdout)))
+    return exit_codes.ERROR if report.problem else exit_codes.OK
+
+
+def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
+    if report.problem:
+        yield style.red("There is no sandbox here: ") + safe(report.problem)
+        yield "Commands that rules allow run without one; the shell gate still checks their words."
+    else:
+        yield style.green("The sandbox holds") + f" ({report.mechanism})."
+    for profile in report.profiles:
+        yield ""
+        yield style.bold(profile.name) + f": {profile.summary}"
+        for probe in profile.probes:
+            mark = style.green("ok  ") if probe.holds else style.red("FAIL")
+            yield f"  {mark} {probe.text}"
+    yield ""
+    yield from _settings(report)
+
+
+def _settings(report: SandboxReport) -> Iterator[str]:
+    if not report.enabled:
+        yield "It is turned off in the settings (`[sandbox] enabled = false`)."
+        return
+    yield "Commands that only read: read-only. Commands that a rule or a grant allows: workspace, unless they need"
+    yield f"the network or change the repository. Commands that you approve: {report.approved}."

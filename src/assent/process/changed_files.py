@@ -1,0 +1,37 @@
+"""The last look at the files that a person approved for execution, right before a program starts.
+
+What remains is the time until the program itself has opened them. Nothing can prevent a change in that time without
+changing what the program sees, so `StartWatch` looks again at its first sign of life, to tell about it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from assent.plan import ExecutedFile
+from assent.safe_open import content_digest
+
+
+class FileChanged(Exception):
+    """A file is no longer what was approved; nothing was started."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has changed since it was approved")
+        self.path = path
+
+
+def first_changed(files: Iterable[tuple[str, str]]) -> str | None:
+    """The first path whose content does not have this digest."""
+    return next((path for path, digest in files if content_digest(path) != digest), None)
+
+
+class StartWatch:
+    """Looks once, when the program prints something, or has ended."""
+
+    def __init__(self, files: Sequence[ExecutedFile]) -> None:
+        self._files = [(file.path, file.sha256) for file in files]
+        self.changed: str | None = None
+        """The file that changed while the program was starting."""
+
+    def look(self) -> None:
+        if self._files:
+            self.changed = first_changed(self._files)
+            self._files.clear()

@@ -1,0 +1,221 @@
+"""What a profile means on this machine: which paths a command can write, which stay as they are, which it cannot open.
+
+Everything is looked up when a command starts, because it is about files that exist then. Paths are real paths, without
+links. It starts nothing: `bubblewrap.py` and others turn a box into a program's arguments.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from glob import glob
+
+from msgspec import Struct
+
+from assent.files.protected import why_secret
+from assent.git_folder import GitFolder, git_folders, leads_outside, taken
+from assent.sandbox.profiles import Profile
+from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings
+
+MAX_SPECIAL_PATHS = 200
+"""Each is a mount of its own, and their cost grows with the square of their number."""
+_SYSTEM_SECRETS = (
+    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
+    *("/etc/ssl/private", "/run/secrets", "/etc/krb5.keytab"),
+)
+_HOME_FOLDERS = ("", ".config", ".local/share", ".local/state")
+"""Those whose entries may be secrets by name."""
+_SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
+"""Programs in them listen on sockets, which a read-only mount does not close."""
+_GIT_KEEPS = ("hooks", "config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates")
+"""What of a repository decides which programs run, or where it is."""
+_GIT_NESTED = ("modules/**/config", "modules/**/hooks", "worktrees/*/config.worktree")
+
+
+class BoxProblem(Exception):
+    """No box can be made here; the message says why."""
+
+
+class Box(Struct, frozen=True, kw_only=True):
+    profile: Profile
+    roots: tuple[str, ...]
+    writable: tuple[str, ...] = ()
+    """Also writable, if the profile writes at all."""
+    protected: tuple[str, ...] = ()
+    """Stay as they are: they can be neither changed nor moved."""
+    hidden: tuple[str, ...] = ()
+    """Cannot be opened."""
+    emptied: tuple[str, ...] = ()
+    """Read as empty files: programs insist on reading them."""
+    absent: tuple[str, ...] = ()
+    """Do not exist and must not come into being. No mount can prevent that; `remove_new` undoes it."""
+    needed: tuple[str, ...] = ()
+    """Must be readable even if they are in a folder that the box replaces, such as /tmp."""
+
+    def ancestors(self) -> list[str]:
+        """The folders between the workspace and its protected paths, from the outside in: whoever could move one of
+        them could put something else in its place.
+        """
+        found = {folder for path in self.protected for folder in self._above(path)}
+        return sorted(found - {*self.roots, *self.writable, *self.protected})
+
+    def _above(self, path: str) -> Iterable[str]:
+        folder = os.path.dirname(path)
+        while any(is_below(folder, root) for root in (*self.roots, *self.writable)):
+            yield folder
+            folder = os.path.dirname(folder)
+
+
+class BoxMaker:
+    """Makes the boxes of one workspace."""
+
+    def __init__(
+        self, roots: Sequence[str], own_folders: Sequence[str], env: Mapping[str, str], needed: Sequence[str] = ()
+    ) -> None:
+        """`own_folders` hold settings, keys and sessions of Assent, which no command has to see."""
+        self._roots = tuple(os.path.realpath(root) for root in roots)
+        self._own = tuple(os.path.realpath(folder) for folder in own_folders)
+        self._home = os.path.realpath(env.get("HOME") or "/nonexistent")
+        self._needed = tuple(needed)
+        self._finders = [SpecialPathFinder(root) for root in self._roots]
+
+    def box(self, profile: Profile, cwd: str) -> Box:
+        """Raises BoxProblem."""
+        found = [finder.find() for finder in self._finders]
+        repository = self._repository(cwd) if profile.writes else None
+        protected = {*self._protected(found), *_kept_in(repository)} if profile.writes else set[str]()
+        hidden = {*_secrets_in(found), *self._hidden_outside()}
+        box = Box(
+            profile=profile,
+            roots=self._roots,
+            writable=self._outside(repository),
+            protected=_real(protected),
+            hidden=self._hidable(_real(hidden)),
+            emptied=_real([*_emptied_in(found), *filter(has_token, filter(is_settings, self._in_home()))]),
+            absent=tuple(_missing_in(repository)),
+            needed=tuple(path for path in self._needed if os.path.exists(path)),
+        )
+        return _checked(box, complete=all(one.complete for one in found))
+
+    def _protected(self, found: Sequence[SpecialPaths]) -> Iterable[str]:
+        """A `.git` folder stays writable, except for the parts that `_kept_in` lists."""
+        for path in (path for one in found for path in one.protected):
+            if os.path.basename(path) == ".git" and os.path.isdir(path):
+                yield from _kept_in(GitFolder(os.path.dirname(path), path, path))
+            else:
+                yield path
+
+    def _repository(self, cwd: str) -> GitFolder | None:
+        """The repository that git takes there, if it has any business with this workspace."""
+        return None if leads_outside(cwd, self._roots) else taken(git_folders(cwd))
+
+    def _outside(self, repository: GitFolder | None) -> tuple[str, ...]:
+        """The folders of a repository that contains the workspace, or that the workspace is a worktree of."""
+        folders = [] if repository is None else [repository.common, repository.git]
+        real = dict.fromkeys(os.path.realpath(folder) for folder in folders)
+        return tuple(folder for folder in real if not any(is_below(folder, root) for root in self._roots))
+
+    def _hidable(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Without what is in another one of them, and without folders that contain the workspace."""
+        outer = [path for path in paths if not any(is_below(path, one) and path != one for one in paths)]
+        return tuple(path for path in outer if not any(is_below(root, path) for root in self._roots))
+
+    def _hidden_outside(self) -> Iterable[str]:
+        yield from (path for path in _SYSTEM_SECRETS if os.path.exists(path))
+        yield from (folder for folder in self._own if os.path.isdir(folder))
+        yield from (path for path in self._in_home() if not is_settings(path))
+        yield from (path for path in listening_sockets() if not any(is_below(path, root) for root in self._roots))
+        sockets = (os.path.join(self._home, name) for name in _SOCKET_FOLDERS)
+        yield from filter(os.path.isdir, sockets)
+
+    def _in_home(self) -> list[str]:
+        """What usually holds secrets in the home folder. The workspace may be the home folder, or in it."""
+        return [path for folder in _HOME_FOLDERS for path in self._secrets_of(folder)]
+
+    def _secrets_of(self, folder: str) -> Iterable[str]:
+        above = tuple(folder.split("/")) if folder else ()
+        path = os.path.join(self._home, *above)
+        try:
+            names = os.listdir(path)
+        except OSError:
+            return []
+        return [os.path.join(path, name) for name in names if why_secret((*above, name))]
+
+
+def _kept_in(repository: GitFolder | None) -> Iterable[str]:
+    if repository is None:
+        return
+    for folder in dict.fromkeys((repository.git, repository.common)):
+        yield from (os.path.join(folder, name) for name in _GIT_KEEPS if os.path.lexists(os.path.join(folder, name)))
+        yield from (path for pattern in _GIT_NESTED for path in glob(os.path.join(folder, pattern), recursive=True))
+
+
+def _missing_in(repository: GitFolder | None) -> Iterable[str]:
+    """With one of these, a repository takes its settings and hooks from elsewhere."""
+    if repository is not None:
+        paths = (os.path.join(repository.git, name) for name in ("commondir", "config.worktree"))
+        yield from (path for path in paths if not os.path.lexists(path))
+
+
+def remove_new(absent: Iterable[str]) -> list[str]:
+    """Remove what a command created although it must not exist; returns the paths."""
+    found = [path for path in absent if os.path.lexists(path)]
+    for path in found:
+        if os.path.isdir(path) and not os.path.islink(path):
+            os.rename(path, f"{path}.removed-by-assent")
+        else:
+            os.unlink(path)
+    return found
+
+
+def listening_sockets() -> list[str]:
+    """The sockets of other programs that have a place in the file system: a read-only mount does not close them."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
+            fields = [line.split(maxsplit=7) for line in file]
+    except OSError:
+        return []
+    paths = {one[7].rstrip("\n") for one in fields if len(one) == 8 and one[7].startswith("/")}
+    return sorted(path for path in paths if is_socket(path))
+
+
+def is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _secrets_in(found: Sequence[SpecialPaths]) -> Iterable[str]:
+    return (path for one in found for path in one.secret)
+
+
+def _emptied_in(found: Sequence[SpecialPaths]) -> Iterable[str]:
+    return (path for one in found for path in one.emptied)
+
+
+def _real(paths: Iterable[str]) -> tuple[str, ...]:
+    """Where links lead, so that a secret is hidden whatever its name is."""
+    real = {os.path.realpath(path) for path in paths}
+    return tuple(sorted(path for path in real if os.path.exists(path)))
+
+
+def _checked(box: Box, *, complete: bool) -> Box:
+    if not complete:
+        raise BoxProblem("the workspace has too many folders to search them for protected files and secrets")
+    if (count := len(box.protected) + len(box.hidden) + len(box.emptied)) > MAX_SPECIAL_PATHS:
+        raise BoxProblem(
+            f"{count} protected files and secrets would need a mount each; the limit is {MAX_SPECIAL_PATHS}"
+        )
+    return box
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def interpreter_folders() -> list[str]:
+    """What runs plans and our own helpers, wherever it is installed."""
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return list(dict.fromkeys(map(os.path.realpath, (sys.prefix, sys.base_prefix, source))))

@@ -1,0 +1,107 @@
+"""Turns a box into the arguments of bubblewrap, which builds it from namespaces and mounts.
+
+The order matters: a later mount covers an earlier one. The arguments go through a descriptor, so that the processes in
+the box cannot read in `/proc` what is hidden from them. Knows no policy and starts nothing.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from assent.process.reaper import INPUTS, STATUS
+from assent.process.spawn import Launcher
+from assent.sandbox.boxes import Box, is_below
+from assent.sandbox.seccomp import seccomp_filter
+
+TEMPORARY = ("/tmp", "/var/tmp", "/run")
+"""Replaced by empty folders: other programs listen on sockets in them, and anybody can leave files there."""
+_SIGNALS = "INT,TERM,HUP,QUIT"
+"""bubblewrap ignores them, so that they reach the command; `env` gives them back their meaning for it."""
+_PLACES = ("/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap")
+
+
+def bubblewrap() -> str | None:
+    """Where it is. The search path may lead into the workspace, so it is not used."""
+    return next((path for path in _PLACES if os.access(path, os.X_OK)), None)
+
+
+def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks") -> Launcher:
+    arguments = "\0".join(_arguments(box, cwd, masks)) + "\0"
+    inputs = (os.fsencode(arguments), seccomp_filter(sockets=box.profile.sockets))
+    words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}")
+    return Launcher(words, inputs if inputs[1] else inputs[:1])
+
+
+class Masks:
+    """The two files that stand for hidden ones: one that nobody can open, and one that is empty."""
+
+    def __init__(self, folder: str) -> None:
+        self.closed = os.path.join(folder, "closed")
+        self.empty = os.path.join(folder, "empty")
+
+    def make(self) -> None:
+        from assent.files.private_folder import make_private
+
+        make_private(os.path.dirname(self.closed))
+        for path, mode in ((self.closed, 0o000), (self.empty, 0o444)):
+            if not os.path.lexists(path):
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, mode))
+            os.chmod(path, mode)
+
+
+def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
+    yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+    yield from () if box.profile.network else ("--unshare-net",)
+    yield from ("--die-with-parent", "--cap-drop", "ALL")
+    yield from () if seccomp_filter() else ("--disable-userns",)  # the filter refuses new namespaces, too
+    yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    for folder in filter(os.path.isdir, TEMPORARY):
+        yield from ("--tmpfs", folder)
+    if box.profile.network:
+        yield from _name_service()
+    outside = [path for path in (*box.hidden, *box.emptied) if not _is_inside(path, (*box.roots, *TEMPORARY))]
+    inside = [path for path in (*box.hidden, *box.emptied) if _is_inside(path, box.roots)]
+    yield from _mask(box, outside, masks)
+    yield from _needed(box)
+    yield from _workspace(box)
+    yield from _mask(box, inside, masks)
+    yield from ("--json-status-fd", str(STATUS), "--chdir", cwd)
+    if seccomp_filter():
+        yield from ("--seccomp", str(INPUTS + 1))
+
+
+def _workspace(box: Box) -> Iterator[str]:
+    if not box.profile.writes:
+        for root in box.roots:
+            yield from ("--ro-bind", root, root)
+        return
+    for path in (*box.roots, *box.writable, *box.ancestors()):
+        yield from ("--bind", path, path)
+    for path in box.protected:
+        yield from ("--ro-bind", path, path)
+
+
+def _needed(box: Box) -> Iterator[str]:
+    for path in box.needed:
+        if any(is_below(path, folder) for folder in TEMPORARY):
+            yield from ("--ro-bind", path, path)
+
+
+def _name_service() -> Iterator[str]:
+    """The addresses of name servers are often in /run."""
+    real = os.path.realpath("/etc/resolv.conf")
+    if is_below(real, "/run") and os.path.exists(real):
+        yield from ("--ro-bind", real, real)
+
+
+def _mask(box: Box, paths: Sequence[str], masks: Masks) -> Iterator[str]:
+    for path in paths:
+        if path in box.emptied:
+            yield from ("--ro-bind", masks.empty, path)
+        elif os.path.isdir(path):
+            yield from ("--perms", "0000", "--tmpfs", path, "--remount-ro", path)
+        else:
+            yield from ("--ro-bind", masks.closed, path)
+
+
+def _is_inside(path: str, roots: Sequence[str]) -> bool:
+    return any(is_below(path, root) for root in roots)

@@ -1,0 +1,113 @@
+"""Confines the programs of one workspace: chooses the mechanism that works here, and makes a launcher for a profile.
+
+    confinement = Confinement(roots, own_folders, masks, env)
+    confined = await confinement.confine("workspace", cwd)
+
+The first use tests whether the sandbox holds. If it does not, nothing pretends that it does: `confine` raises, and
+whoever decides about commands must ask a person instead.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from assent.plan import SandboxName
+from assent.process.spawn import Launcher
+from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
+from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
+from assent.sandbox.profiles import PROFILES, Profile
+
+_LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
+"""They lead to programs outside the sandbox."""
+_CACHES = {
+    "XDG_CACHE_HOME": "",
+    "PIP_CACHE_DIR": "pip",
+    "UV_CACHE_DIR": "uv",
+    "npm_config_cache": "npm",
+    "GOCACHE": "go-build",
+    "CCACHE_DIR": "ccache",
+}
+"""Caches get their own folder: whatever a command puts into the real ones acts later, outside the sandbox."""
+
+
+class Unconfined(Exception):
+    """The sandbox cannot be used; the message says why."""
+
+
+class Confined(Struct, frozen=True):
+    """One run in a sandbox: what starts it, and what to look after when it has ended."""
+
+    launcher: Launcher
+    absent: tuple[str, ...] = ()
+
+    def clean_up(self) -> list[str]:
+        """Undo what the sandbox cannot prevent; returns a sentence for each."""
+        return [
+            f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
+            for path in remove_new(self.absent)
+        ]
+
+
+class Confinement:
+    def __init__(self, roots: Sequence[str], own_folders: Sequence[str], masks: str, env: Mapping[str, str]) -> None:
+        """`own_folders` hold our settings, keys and sessions; `masks` is a folder for the few files that the sandbox
+        itself needs.
+        """
+        self._maker = BoxMaker(roots, own_folders, env, needed=interpreter_folders())
+        self.masks = Masks(masks)
+        self._roots = tuple(os.path.realpath(root) for root in roots)
+        self._tested: asyncio.Task[str] | None = None
+
+    async def problem(self) -> str:
+        """Why there is no sandbox here; empty if there is one. Tested once."""
+        if self._tested is None or self._tested.cancelled():
+            self._tested = asyncio.ensure_future(self._test())
+        return await asyncio.shield(self._tested)
+
+    async def _test(self) -> str:
+        from assent.sandbox.self_test import first_failure
+
+        if bubblewrap() is None:
+            return "bubblewrap is not installed (apt install bubblewrap)" if sys.platform == "linux" else "not on Linux"
+        if (owner := _other_owner(self._roots)) is not None:
+            return f"{owner} belongs to another user, whose files root cannot change in a sandbox"
+        try:
+            return await first_failure(self.masks)
+        except OSError as error:
+            return str(error)
+
+    async def confine(self, name: SandboxName, cwd: str) -> "Confined | None":
+        """How to start a program in this profile; None for `off`. Raises Unconfined."""
+        profile = PROFILES[name]
+        if not profile.confined:
+            return None
+        if problem := await self.problem():
+            raise Unconfined(problem)
+        return self._confined(profile, cwd)
+
+    def _confined(self, profile: Profile, cwd: str) -> "Confined":
+        program = bubblewrap()
+        assert program is not None, "tested before"
+        try:
+            box = self._maker.box(profile, cwd)
+            self.masks.make()
+        except (BoxProblem, OSError) as error:
+            raise Unconfined(str(error)) from error
+        return Confined(bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks), box.absent)
+
+
+def confined_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """For a program in a sandbox: its own temporary folder and caches, and no way to programs outside."""
+    kept = {name: value for name, value in env.items() if name not in _LEFT_OUT}
+    caches = {name: os.path.join("/tmp/.cache", folder).rstrip("/") for name, folder in _CACHES.items()}
+    return kept | caches | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
+
+
+def _other_owner(roots: Sequence[str]) -> str | None:
+    """In a sandbox, root has no power over files of others."""
+    if os.getuid() != 0:
+        return None
+    return next((root for root in roots if os.stat(root).st_uid != 0), None)

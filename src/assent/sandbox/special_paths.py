@@ -1,0 +1,94 @@
+"""Finds the files of a folder that a sandbox treats specially, by name: protected ones and secrets.
+
+A folder is read again only if its entries have changed since the last time, so that a large workspace costs one `stat`
+per folder and command. Links are entries, but are not followed. Decides nothing.
+"""
+
+import os
+import re
+
+from msgspec import Struct
+
+from assent.files.protected import why_protected, why_secret
+
+_SKIPPED = frozenset(("node_modules", "__pycache__", ".venv", "venv", "site-packages"))
+"""Other people's code, in thousands of folders; what is in it runs anyway."""
+_MAX_FOLDERS = 20_000
+_SETTINGS_WITH_TOKENS = frozenset((".npmrc",))
+"""Often harmless settings, which their program must be able to read."""
+_TOKEN = re.compile(rb"_auth|_password|token|secret", re.IGNORECASE)
+
+
+class SpecialPaths(Struct, frozen=True):
+    protected: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
+    """Settings that contain a secret: they read as empty."""
+    complete: bool = True
+    """False: there are more folders than were searched."""
+
+
+class _Folder(Struct, frozen=True, gc=False):
+    changed: int
+    folders: tuple[str, ...]
+    protected: tuple[str, ...]
+    secret: tuple[str, ...]
+
+
+class SpecialPathFinder:
+    """Remembers what it has seen of one folder."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._seen: dict[str, _Folder] = {}
+
+    def find(self) -> SpecialPaths:
+        found: dict[str, _Folder] = {}
+        todo = [(self._root, ())]
+        while todo and len(found) < _MAX_FOLDERS:
+            path, names = todo.pop()
+            if (folder := self._look(path, names)) is not None:
+                found[path] = folder
+                todo += [(os.path.join(path, name), (*names, name)) for name in folder.folders]
+        self._seen = found
+        secret = sorted(one for folder in found.values() for one in folder.secret)
+        protected = sorted(one for folder in found.values() for one in folder.protected)
+        emptied = [path for path in secret if is_settings(path)]
+        hidden = [path for path in secret if not is_settings(path)]
+        return SpecialPaths(tuple(protected), tuple(hidden), tuple(filter(has_token, emptied)), not todo)
+
+    def _look(self, path: str, names: tuple[str, ...]) -> _Folder | None:
+        try:
+            changed = os.stat(path).st_mtime_ns
+            seen = self._seen.get(path)
+            return seen if seen is not None and seen.changed == changed else _read(path, names, changed)
+        except OSError:
+            return None  # the command cannot read it either
+
+
+def _read(path: str, names: tuple[str, ...], changed: int) -> _Folder:
+    folders: list[str] = []
+    protected: list[str] = []
+    secret: list[str] = []
+    with os.scandir(path) as entries:
+        for entry in entries:
+            below = (*names, entry.name)
+            if why_secret(below):
+                secret.append(entry.path)
+            elif why_protected(below):
+                protected.append(entry.path)
+            elif entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
+                folders.append(entry.name)
+    return _Folder(changed, tuple(folders), tuple(protected), tuple(secret))
+
+
+def is_settings(path: str) -> bool:
+    return os.path.basename(path) in _SETTINGS_WITH_TOKENS
+
+
+def has_token(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return _TOKEN.search(file.read(1 << 20)) is not None
+    except OSError:
+        return False

@@ -1,0 +1,36 @@
+"""Runs commands in a profile and prints what came of them as JSON: a program, so that it can run as any user.
+
+python escape_runner.py WORKSPACE HOME DATA < [[profile, command], …]
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+from assent.process.environment import child_environment
+from assent.process.pty import Size
+from assent.process.run_program import run
+from assent.sandbox.confinement import Confinement, confined_environment
+
+
+async def main(work: str, home: str, data: str) -> None:
+    confinement = Confinement([work], [data], os.path.join(data, "sandbox"), {"HOME": home})
+    results: list[dict[str, object]] = []
+    if problem := await confinement.problem():
+        sys.stdout.write(json.dumps({"problem": problem}))
+        return
+    for profile, command in json.load(sys.stdin):
+        confined = await confinement.confine(profile, work)
+        assert confined is not None
+        env = confined_environment(child_environment(extra={"HOME": home}))
+        finished = await run(
+            ["/bin/bash", "-c", command], cwd=work, env=env, launcher=confined.launcher, terminal=Size(80, 24)
+        )
+        notes = confined.clean_up()
+        results.append({"code": finished.code, "output": finished.output.text(), "notes": notes})
+    sys.stdout.write(json.dumps({"results": results}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
