@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from bench import batch, chunks, first_request, memory, rounds, scheduler, server, startup, terminal, turns
+from bench import batch, chunks, first_request, memory, rounds, sandbox, scheduler, server, startup, terminal, turns
 from bench.report import print_rows, print_title
 
 BENCHMARKS = {
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "chunks": chunks,
     "turns": turns,
     "memory": memory,
+    "sandbox": sandbox,
     "terminal": terminal,
     "server": server,
 }

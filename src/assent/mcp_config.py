@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.parts import JsonObject
+from assent.plan import SandboxName
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,28}[A-Za-z0-9])?")
 NAME_RULE = "a server name has 1 to 30 letters, digits and `-`, but no `_`"
@@ -37,6 +38,8 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     env: dict[str, str] = {}
     """All it gets besides PATH, HOME and the like; `$NAME` is taken from Assent's own environment."""
     cwd: str = ""
+    sandbox: SandboxName = "off"
+    """What its program runs in; `[sandbox]` in the settings is about commands."""
     url: str = ""
     type: Literal["", "stdio", "http", "sse"] = ""
     """The transport. Only `sse`, the HTTP transport of the 2024 protocol, ever needs to be set; without a type it is
@@ -104,6 +107,8 @@ def _problem(entry: Entry) -> str:
         return "give either `command` (a program to start) or `url` (where it listens)"
     if entry.type and (entry.type == "stdio") != bool(entry.command):
         return '`type` must be "stdio" for a server with `command`, "http" or "sse" for one with `url`'
+    if entry.url and entry.sandbox != "off":
+        return "`sandbox` is for a program that Assent starts, not for a `url`"
     if entry.timeout <= 0 or entry.start_timeout <= 0:
         return "`timeout` and `start_timeout` must be more than 0 seconds"
     if entry.url:

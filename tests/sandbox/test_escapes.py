@@ -56,7 +56,7 @@ READS = {
     "a secret in an archive": "tar cf - .env nested 2>/dev/null | grep -a canary",
     "Assent's own folder": "cat {data}/keys.json",
     "the environment of other processes": "cat /proc/*/environ | tr '\\0' '\\n' | grep CANARY_VARIABLE",
-    "the paths that are hidden": "cat /proc/*/cmdline | tr '\\0' '\\n' | grep -q id_ed'.'5519 && echo canary-5f1c",
+    "the paths that are hidden": "cat /proc/*/cmdline | tr '\\0' '\\n' | grep -q id_ed[2]5519 && echo canary-5f1c",
     "the files of root": "cat /etc/shadow | head -1 | sed 's/.*/canary-5f1c/'",
 }
 WRITES = {

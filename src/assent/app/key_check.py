@@ -66,7 +66,7 @@ def _taker(access: ModelAccess, provider: Provider) -> KeyTaker:
 
 
 async def check_key(access: ModelAccess, name: str, key: str) -> int | None:
-    """How many models it gives access to; None if the provider cannot be asked. Raises ModelError."""
+    """How many models the key gives access to; None if the provider cannot be asked. Raises ModelError."""
     provider = access.find_provider(name)
     env = {variable: value for variable, value in access.env.items() if variable not in provider.key_variables}
     reached = access_to(provider, env, lambda _: key)

@@ -110,6 +110,8 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case ExecDetails():
             yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
             yield f"in {safe(details.directory, 'label')}"
+            if words := sandbox_in_words(details):
+                yield words
             colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
             yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
         case InfoDetails(prompt=prompt, urls=urls):
@@ -124,6 +126,18 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case AskDetails(questions=questions):
             for question in questions:
                 yield from _asked(question, style)
+
+
+_SANDBOXES = {
+    "read-only": "in a sandbox: it can write nothing and has no network",
+    "workspace": "in a sandbox: it can write to the workspace and has no network",
+    "network": "in a sandbox: it can write to the workspace and use the network",
+}
+
+
+def sandbox_in_words(details: ExecDetails) -> str:
+    """Where the command runs; empty if nobody expects a sandbox."""
+    return _SANDBOXES.get(details.sandbox, "outside the sandbox" if details.wider else "")
 
 
 def _url_lines(url: str) -> list[str]:

@@ -1,12 +1,11 @@
 """Sets up the sandbox of a workspace and tests it: the same for sessions and for `assent sandbox check`."""
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.config import Settings, data_folder, settings_file
+from assent.config import Settings
 from assent.plan import SandboxName
 
 if TYPE_CHECKING:  # needed with the first command only
@@ -34,11 +33,9 @@ class SandboxReport(Struct, frozen=True):
 
 
 def confinement(env: Mapping[str, str], folder: str) -> "Confinement":
-    from assent.sandbox.confinement import Confinement
+    from assent.sandbox.confinement import workspace_confinement
 
-    data = str(data_folder(env))
-    own = [data, str(settings_file(env).parent)]
-    return Confinement([folder], own, os.path.join(data, "sandbox"), env)
+    return workspace_confinement(env, folder)
 
 
 async def check_sandbox(env: Mapping[str, str], folder: str, settings: Settings) -> SandboxReport:

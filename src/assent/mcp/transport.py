@@ -19,8 +19,11 @@ from assent.mcp.http_transport import event_stream, one_endpoint
 from assent.mcp.intercept import Intercept
 from assent.mcp.notifications import Era, NotConnected, NotificationListener
 from assent.mcp_config import McpServer, expand
+from assent.plan import SandboxName
 from assent.process.environment import child_environment
 from assent.process.peer import LineTooLong, Peer
+from assent.process.spawn import Launcher
+from assent.sandbox.confinement import Unconfined, confined_environment, workspace_confinement
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are not messages. A greeting is tolerated, a stream of noise is not."""
@@ -63,10 +66,23 @@ async def _program(
 async def _start(server: McpServer, folder: str, env: Mapping[str, str]) -> Peer:
     entry = server.entry
     environment = child_environment(env, extra=expand(entry.env, env))
+    cwd = working_folder(server, folder, env)
+    launcher = await _launcher(entry.sandbox, cwd, folder, env)
+    if launcher is not None:
+        environment = confined_environment(environment)
     try:
-        return await Peer.start([entry.command, *entry.args], cwd=working_folder(server, folder, env), env=environment)
+        return await Peer.start([entry.command, *entry.args], cwd=cwd, env=environment, launcher=launcher)
     except OSError as error:
         raise NotConnected(f"cannot start `{entry.command}`: {error.strerror}") from error
+
+
+async def _launcher(sandbox: SandboxName, cwd: str, folder: str, env: Mapping[str, str]) -> Launcher | None:
+    """What puts the program into the sandbox that its entry names; without that sandbox, it does not start."""
+    try:
+        confined = await workspace_confinement(env, folder).confine(sandbox, cwd)
+    except Unconfined as error:
+        raise NotConnected(f"there is no sandbox for it: {error}") from error
+    return None if confined is None else confined.launcher
 
 
 def working_folder(server: McpServer, folder: str, env: Mapping[str, str]) -> str:

@@ -31,7 +31,7 @@ def known_window(name: str, own: OwnProviders | None = None) -> int | None:
 
 
 def price_date(name: str) -> str:
-    """When the listed price was compared with its source; empty for a model without one."""
+    """When the listed price was last compared with its source; empty for a model without a price."""
     provider, known = _look_up(name)
     return provider.price_date(known.name) if provider is not None and known is not None else ""
 

@@ -86,10 +86,10 @@ class Provider(Struct, frozen=True, kw_only=True):
     is_local: bool = False
     """The server runs on this machine, so Assent may look for it there."""
     key_command: str = ""
-    """Prints a key, for providers whose keys are short-lived and made by another program."""
+    """A command that prints a key, for providers whose keys are short-lived."""
 
     def price_date(self, model: str) -> str:
-        """When the listed price was compared with its source; empty for a model without one."""
+        """When the listed price was last compared with its source; empty for a model without a price."""
         known = self.known(model)
         return "" if known is None or known.price is None else known.price_as_of or self.prices_as_of
 

@@ -25,7 +25,7 @@ class ChunkQueue:
     """Each method returns the chunks that can be passed on now."""
 
     def __init__(self, model: str, used_ids: set[str]) -> None:
-        """`used_ids`: of the calls before this reply."""
+        """`used_ids` are the ids of earlier calls."""
         self._model = model
         self._used_ids = used_ids
         self._waiting: list[Chunk | _Doubtful] = []

@@ -12,7 +12,7 @@ from assent.process.family import Family
 from assent.process.kill import end_family
 from assent.process.output_buffer import Decoder, Kept
 from assent.process.pty import CHUNK, Channel
-from assent.process.spawn import spawn
+from assent.process.spawn import Launcher, spawn
 
 LINE_LIMIT = 32 << 20
 """Maximum bytes of one line: an image fits, an endless flood does not."""
@@ -36,10 +36,12 @@ class Peer:
         self._reading: asyncio.ReadTransport | None = None
 
     @classmethod
-    async def start(cls, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> "Peer":
+    async def start(
+        cls, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], launcher: Launcher | None = None
+    ) -> "Peer":
         """Raises OSError if the program cannot be started."""
         peer = cls()
-        await peer._spawn(argv, cwd, env)
+        await peer._spawn(argv, cwd, env, launcher)
         connecting = asyncio.create_task(peer._connect())
         try:
             await asyncio.shield(connecting)
@@ -49,13 +51,15 @@ class Peer:
             raise
         return peer
 
-    async def _spawn(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+    async def _spawn(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], launcher: Launcher | None) -> None:
         """The program's descriptors are closed on our side, whatever happens."""
         mark = os.urandom(8).hex()
         output, errors = Channel(None), Channel(None)
         theirs, ours = os.pipe()
         try:
-            self._process = await spawn(argv, cwd, env, mark, output=output.theirs, errors=errors.theirs, input=theirs)
+            self._process = await spawn(
+                argv, cwd, env, mark, output=output.theirs, errors=errors.theirs, input=theirs, launcher=launcher
+            )
         except BaseException:
             output.close()
             errors.close()

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
 from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
@@ -97,6 +98,12 @@ class Confinement:
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
         return Confined(bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks), box.absent)
+
+
+def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
+    data = str(data_folder(env))
+    own = [data, str(settings_file(env).parent)]
+    return Confinement([folder], own, os.path.join(data, "sandbox"), env)
 
 
 def confined_environment(env: Mapping[str, str]) -> dict[str, str]:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
+_NO_SANDBOX = (
+    "There is no sandbox here: {}. Commands that rules allow run without one; `assent sandbox check` tells more."
+)
 _CHANGED_MEANWHILE = (
     "{} changed while the command was starting or running: other content than the approved may have run."
 )
@@ -93,6 +96,9 @@ class ShellTool(Tool[ShellParams]):
         self.masker = masker or Masker()
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
+        self.no_sandbox = ""
+        """Why there is none, if one was needed."""
+        self.said_no_sandbox = False
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -225,6 +231,7 @@ class ShellInvocation(Invocation):
             return await confinement().confine(name, self._directory())
         except Unconfined as error:
             if permit.plan is not None:
+                self._tool.no_sandbox = _NO_SANDBOX.format(error)
                 return None
             raise ToolFailed(
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
@@ -247,10 +254,19 @@ class ShellInvocation(Invocation):
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
         watch.look()
-        changed = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *changed])
-        output = for_person(finished) + "".join(f"[{note}]\n" for note in changed)
+        told = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
+        told += self._say_once()
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *told])
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in told)
         return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
+
+    def _say_once(self) -> list[str]:
+        """To the person as well: there is no sandbox, and commands run without one."""
+        problem = self._tool.no_sandbox
+        if not problem or self._tool.said_no_sandbox:
+            return []
+        self._tool.said_no_sandbox = True
+        return [problem]
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover import end_leftovers

@@ -7,7 +7,7 @@ import msgspec
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.question_text import hidden_characters, unapproved_files
+from assent.app.question_text import hidden_characters, sandbox_in_words, unapproved_files
 from assent.app.wording import safe
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
@@ -111,6 +111,8 @@ def _exec(styler: TextStyler, details: ExecDetails, width: int) -> Iterator[Stri
     sign = {"low": "·", "medium": "!", "high": "⚠"}[details.risk]
     yield from styler.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
     yield from _fact(styler, "in", details.directory, palette.dim, width)
+    if words := sandbox_in_words(details):
+        yield from styler.text(words, palette.dim, width)
     if details.roots:
         yield from _fact(styler, "runs", ", ".join(details.roots), palette.dim, width)
 

@@ -35,10 +35,15 @@ def _refused(output: str) -> tuple[str, str] | None:
     """What was refused and, if a line names it, the path."""
     for line in reversed(output.splitlines()):
         for what, sign in _SIGNS:
-            if sign.search(line):
-                found = _PATH.search(line)
-                return what, found[1] if found and what != "network" else ""
+            if (found := sign.search(line)) is not None:
+                return what, "" if what == "network" else _last_path(line[: found.start()])
     return None
+
+
+def _last_path(text: str) -> str:
+    """Programs name the path right before what is wrong with it; themselves before that."""
+    found: list[str] = _PATH.findall(text)
+    return found[-1] if found else ""
 
 
 def _note(name: SandboxName, what: str, path: str) -> str:

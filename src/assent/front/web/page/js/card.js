@@ -235,12 +235,22 @@ const fileState = (file) => `${visible(file.path)} (${file.changed ? "changed" :
 
 const MAX_REASON_LENGTH = 300;
 
+/** @type {Record<string, string>} */
+const SANDBOXES = {
+  "read-only": ", in a sandbox: it can write nothing and has no network",
+  workspace: ", in a sandbox: it can write to the workspace and has no network",
+  network: ", in a sandbox: it can write to the workspace and use the network",
+};
+
+/** @param {{ sandbox?: string, wider?: boolean }} details */
+const sandboxInWords = (details) => SANDBOXES[details.sandbox || "off"] || (details.wider ? ", outside the sandbox" : "");
+
 /** @param {{ approval: Approval, args: Record<string, unknown> }} props */
 function Reasons({ approval, args }) {
   const { details, why, expires_at, unapproved = [] } = approval;
   const said = [args.description, args.instruction].find((words) => typeof words === "string" && words);
   return html`<div class="why">
-    ${details.type === "exec" && html`<p>In <code>${visible(details.directory)}</code></p>`}
+    ${details.type === "exec" && html`<p>In <code>${visible(details.directory)}</code>${sandboxInWords(details)}</p>`}
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
     ${unapproved.length > 0 && html`<p class="unapproved"><strong>Runs files that you have not approved:</strong> ${unapproved.map(fileState).join(", ")}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>

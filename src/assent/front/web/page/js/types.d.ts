@@ -159,6 +159,8 @@ export interface ExecDetails {
   directory: string;
   risk: "low" | "medium" | "high";
   risk_reason: string;
+  sandbox?: "read-only" | "workspace" | "network" | "off";
+  wider?: boolean;
   executes?: { path: string; sha256: string }[];
 }
 export interface InfoDetails {

@@ -1,0 +1,212 @@
+"""Which commands are confined, what the person is shown, and what the model is told when the sandbox refuses."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from assent.app.question_text import sandbox_in_words
+from assent.approval import ExecDetails
+from assent.config import Environment
+from assent.files.workspace import Workspace
+from assent.parts import TerminalDisplay
+from assent.plan import Plan, SandboxName
+from assent.policy.action import Action
+from assent.policy.policy import Policy
+from assent.policy.rulefile import parse_rules
+from assent.policy.rules import BadRule, Rule
+from assent.sandbox.bubblewrap import bubblewrap
+from assent.sandbox.confinement import Confinement
+from assent.tools.shell import ShellParams, ShellTool
+from assent.tools.support.files import Files
+from assent.tools.tool import Permit, ToolFailed, ToolResult
+
+SHELL = "run_shell_command"
+pytestmark = pytest.mark.spec("I1")
+needs_sandbox = pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap")
+
+
+def details(command: str, folder: str, *, sandbox: SandboxName = "off", wider: bool = False) -> ExecDetails:
+    return ExecDetails(
+        command=command,
+        roots=(),
+        directory=folder,
+        risk="low",
+        risk_reason="",
+        sandbox=sandbox,
+        wider=wider,
+    )
+
+
+def plan_of(command: str, folder: Path, *rules: Rule) -> Plan | None:
+    policy = Policy(rules, roots=(str(folder),))
+    return policy.judge(Action(tool=SHELL, args={}, details=details(command, str(folder)))).plan
+
+
+def allow(words: str, sandbox: SandboxName | None = None) -> Rule:
+    return Rule(ruling="allow", tool=SHELL, command=tuple(words.split()), sandbox=sandbox)
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "sandbox"),
+    [
+        ("ls -la", "", "read-only"),
+        ("cat a.txt | wc -l", "", "read-only"),
+        ("git status", "", "read-only"),
+        ("ls", "ls", "read-only"),
+        ("npm test", "npm test", "workspace"),
+        ("make all", "make", "workspace"),
+        ("./check.sh", "./check.sh", "workspace"),
+        ("timeout 5 make all", "make", "workspace"),
+        ("npm install left-pad", "npm install", "off"),
+        ("git add a.txt", "git add", "off"),
+        ("gh pr view 1", "gh pr view", "off"),
+    ],
+)
+def test_a_command_gets_the_tightest_sandbox_in_which_it_works(tmp_path: Path, command: str, words: str, sandbox: str):
+    (tmp_path / "a.txt").touch()
+    (tmp_path / "check.sh").write_text("true\n")
+    plan = plan_of(command, tmp_path, *([allow(words)] if words else []))
+    assert plan is not None and plan.sandbox == sandbox
+
+
+def test_a_rule_chooses_the_sandbox(tmp_path: Path):
+    plan = plan_of("npm install x", tmp_path, allow("npm install", "network"))
+    assert plan is not None and plan.sandbox == "network"
+
+
+def test_a_rule_without_a_sandbox_asks(tmp_path: Path):
+    policy = Policy([allow("make", "off")], roots=(str(tmp_path),))
+    verdict = policy.judge(Action(tool=SHELL, args={}, details=details("make all", str(tmp_path))))
+    assert (verdict.ruling, "outside the sandbox" in verdict.reason) == ("ask", True)
+
+
+def test_a_model_that_asks_for_more_needs_approval_whatever_the_rules_allow(tmp_path: Path):
+    asked = details("make all", str(tmp_path), sandbox="network", wider=True)
+    verdict = Policy([allow("make")], roots=(str(tmp_path),)).judge(Action(tool=SHELL, args={}, details=asked))
+    assert (verdict.ruling, verdict.reason) == ("ask", "the model asks for network access, which the sandbox refused")
+
+
+@pytest.mark.parametrize("text", ['decision = "deny"\ncommand = "make"', 'decision = "allow"\ntool = "read_file"'])
+def test_only_a_rule_that_allows_a_command_has_a_sandbox(text: str):
+    rule = f'[[rule]]\n{text}\nsandbox = "workspace"\n'
+    with pytest.raises(BadRule, match="`sandbox` belongs to a rule that allows a command"):
+        parse_rules(rule.encode(), "rules.toml", "user", [SHELL, "read_file"])
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "wider", "words"),
+    [
+        ("off", False, ""),
+        ("off", True, "outside the sandbox"),
+        ("workspace", False, "in a sandbox: it can write to the workspace and has no network"),
+        ("network", True, "in a sandbox: it can write to the workspace and use the network"),
+    ],
+)
+def test_the_question_says_where_a_command_runs(sandbox: SandboxName, wider: bool, words: str):
+    assert sandbox_in_words(details("x", "/w", sandbox=sandbox, wider=wider)) == words
+
+
+# --- commands that really run ---
+
+
+class Quiet:
+    """Nobody watches."""
+
+    def output(self, text: str) -> None: ...
+
+    def received(self, total: int) -> None: ...
+
+    def process(self, pid: int) -> None: ...
+
+
+def permit(plan: Plan | None = None) -> Permit:
+    return Permit(call_id="c", digest="d", by_person=plan is None, plan=plan)
+
+
+def run(folder: Path, command: str, *, works: bool = True) -> ToolResult:
+    invocation = shell_tool(folder, works=works).invocation(ShellParams(command))
+    return asyncio.run(invocation.execute(permit(), Quiet()))
+
+
+def shell_tool(folder: Path, *, works: bool = True) -> ShellTool:
+    data = folder.parent / "data"
+    confinement = Confinement([str(folder)], [str(data)], str(data / "sandbox"), os.environ)
+    if not works:
+        confinement.problem = _no_sandbox  # type: ignore[method-assign]
+    return ShellTool(
+        Files(Workspace([str(folder)], str(folder))),
+        environment=Environment(),
+        confinement=lambda: confinement,
+        approved="workspace",
+    )
+
+
+async def _no_sandbox() -> str:
+    return "bubblewrap is not installed"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+@needs_sandbox
+def test_the_model_is_told_what_the_sandbox_refused_and_how_to_ask_for_it(folder: Path):
+    refused = str(run(folder, "echo x > /etc/assent-test").content)
+    assert "which probably refused writing to /etc/assent-test" in refused
+    assert 'call again with sandbox="off"; the user is asked.' in refused
+    offline = "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'"
+    assert "which probably refused the network" in str(run(folder, offline).content)
+
+
+@needs_sandbox
+def test_a_command_that_fails_by_itself_is_not_blamed_on_the_sandbox(folder: Path):
+    assert "sandbox" not in str(run(folder, "echo broken; exit 3").content)
+
+
+@needs_sandbox
+def test_what_decides_which_hooks_run_is_removed_and_reported(folder: Path):
+    content = str(run(folder, "git init -q . && true").content)
+    assert "Exit Code: 0" in content
+    made = str(run(folder, "echo ../evil > .git/commondir").content)
+    assert "The sandbox removed" in made and not (folder / ".git/commondir").exists()
+
+
+@needs_sandbox
+def test_nothing_keeps_running_after_a_command_in_a_sandbox(folder: Path):
+    content = str(run(folder, "setsid sleep 1000 > /dev/null 2>&1 & echo started").content)
+    assert "started" in content and "Background PIDs" not in content
+    assert not any(b"sleep\x001000" in line for line in _command_lines())
+
+
+def _command_lines() -> list[bytes]:
+    return [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in os.listdir("/proc") if pid.isdigit() and _alive(pid)]
+
+
+def _alive(pid: str) -> bool:
+    return os.path.exists(f"/proc/{pid}/cmdline")
+
+
+def test_a_command_shown_in_a_sandbox_does_not_run_without_one(folder: Path):
+    with pytest.raises(ToolFailed, match="there is no sandbox: bubblewrap is not installed"):
+        run(folder, "touch made", works=False)
+    assert not (folder / "made").exists()
+
+
+def test_that_there_is_no_sandbox_is_said_once(folder: Path):
+    tool = shell_tool(folder, works=False)
+    plan = plan_of("ls", folder)
+    assert plan is not None
+
+    def said() -> bool:
+        result = asyncio.run(tool.invocation(ShellParams("ls")).execute(permit(plan), Quiet()))
+        assert isinstance(result.display, TerminalDisplay)
+        text = "There is no sandbox here: bubblewrap is not installed."
+        assert (text in str(result.content)) is (text in result.display.text)
+        return text in result.display.text
+
+    assert [said(), said()] == [True, False]
