@@ -89,11 +89,15 @@ async def test_without_a_usable_title_the_session_keeps_its_first_line() -> None
 
 
 async def test_beyond_a_limit_no_title_is_asked_for() -> None:
-    small = small_model(text("A title"))
+    before, small = SessionHarness(text("Done.")), small_model(text("A title"))
+    async with await before.open() as runner:
+        await before.send(runner, Submit("one"))
+        await before.until_done()
     harness = named_by(small)
-    harness.options["limits"] = SpendingLimits(requests_per_session=1)
-    harness.options["makes_titles"] = False
+    harness.log = before.log
+    harness.options["limits"] = SpendingLimits(requests_per_day=1)
     async with await harness.open() as runner:
-        await harness.send(runner, Submit("one"))
-        await harness.until_done()
-    assert small.requests == []
+        await harness.send(runner, Submit("two"))
+        assert (await harness.until_done()).status == "limit_reached"
+        await harness.until(lambda: not [task for task in asyncio.all_tasks() if task.get_name() == "title"])
+    assert small.requests == [] and harness.recorded(SessionRenamed) == []
