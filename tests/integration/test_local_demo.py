@@ -28,7 +28,7 @@ def folder_of(terminal: Terminal) -> Path:
 @pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False)])
 def test_the_model_proposes_a_command_that_runs_only_after_a_yes(tmp_path: Path, answer: str, made: bool) -> None:
     demo = Demo(tmp_path)
-    demo.env["TMPDIR"] = str(tmp_path)
+    demo.env |= {"TMPDIR": str(tmp_path), "GGUF_THREADS": "1"}
     with Terminal(demo) as terminal:
         folder = folder_of(terminal)
         shown = terminal.until("touch made.txt", 2)

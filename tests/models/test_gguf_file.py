@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assent.models.gguf.gguf_file import read_gguf
-from assent.models.gguf.gguf_model import LARGEST_WINDOW, GgufModel, window_of
+from assent.models.gguf.gguf_model import LARGEST_WINDOW, GgufModel, temperature_of, threads_of, window_of
 from assent.models.model_protocol import BadRequest
 
 pytestmark = pytest.mark.spec("K1")
@@ -79,3 +79,13 @@ def test_the_window_is_the_models_own_within_reason_or_what_the_person_says(tmp_
     assert window_of(file, {"GGUF_CONTEXT": "65536"}) == 65_536
     with pytest.raises(BadRequest, match="GGUF_CONTEXT"):
         window_of(file, {"GGUF_CONTEXT": "much"})
+
+
+def test_threads_and_temperature_are_what_the_person_says() -> None:
+    assert threads_of({"GGUF_THREADS": "3"}) == 3 and threads_of({}) >= 1
+    assert temperature_of({"GGUF_TEMPERATURE": "0"}) == 0.0 and temperature_of({}) is None
+    for wrong in ("warm", "-1", "nan"):
+        with pytest.raises(BadRequest, match="GGUF_TEMPERATURE"):
+            temperature_of({"GGUF_TEMPERATURE": wrong})
+    with pytest.raises(BadRequest, match="GGUF_THREADS"):
+        threads_of({"GGUF_THREADS": "all"})

@@ -35,8 +35,8 @@ def window_of(file: GgufFile, env: Mapping[str, str]) -> int:
 
 
 def threads_of(env: Mapping[str, str]) -> int:
-    """As many as there are cores for this process, unless the person says otherwise."""
-    return _number(env, "GGUF_THREADS", "threads") or len(os.sched_getaffinity(0))
+    """All cores but one, unless the person says otherwise: threads that wait for a busy core slow all others down."""
+    return _number(env, "GGUF_THREADS", "threads") or max(1, len(os.sched_getaffinity(0)) - 1)
 
 
 def _number(env: Mapping[str, str], variable: str, of_what: str) -> int:
