@@ -5,7 +5,7 @@ that arrives while a turn is running stays in the inbox until the turn is over.
 """
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -228,7 +228,7 @@ class Runner:
 
     async def send(self, command: Command, key: str | None = None) -> str:
         """Sends a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
-        key = key or secrets.token_urlsafe(12)
+        key = key or os.urandom(12).hex()
         await self._log.put(self.session, key, command)
         self._news.set()
         return key
