@@ -50,8 +50,9 @@ class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
     requests_per_session: Annotated[int, Meta(ge=0)] = 0
     tokens_per_session: Annotated[int, Meta(ge=0)] = 0
     dollars_per_session: Annotated[float, Meta(ge=0)] = 0.0
+    requests_per_day: Annotated[int, Meta(ge=0)] = 0
+    """For all sessions together, from midnight to midnight. Likewise below."""
     tokens_per_day: Annotated[int, Meta(ge=0)] = 0
-    """For all sessions together, from midnight to midnight."""
     dollars_per_day: Annotated[float, Meta(ge=0)] = 0.0
 
 
@@ -129,7 +130,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     model: str = ""
     """If not set, the first provider with a key decides, then a server on this machine."""
     small_model: str | None = None
-    """A cheaper model for summaries; `model` writes them, if not set."""
+    """A cheaper model for summaries and titles. If not set, `model` writes summaries, and sessions get no titles."""
     effort: Effort | None = None
     """How much the model should think; up to the provider, if not set."""
     max_tokens: Annotated[int, Meta(gt=0)] | None = None

@@ -102,6 +102,8 @@ class ModelReplied(EventBase, frozen=True, tag="model.message", kw_only=True):
     """The provider's own word for why it stopped, unless it simply finished."""
     cost: float | None = None
     """Dollars, by the prices at that time; None if the model's price was unknown."""
+    window: int = 0
+    """The context window of the model, in tokens; 0 if unknown. Likewise in other events."""
 
 
 class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
@@ -214,6 +216,7 @@ class ModeChanged(EventBase, frozen=True, tag="mode.changed"):
 class ModelChanged(EventBase, frozen=True, tag="model.changed"):
     model: str
     by: str
+    window: int = 0
 
 
 class EffortChanged(EventBase, frozen=True, tag="effort.changed"):
@@ -232,6 +235,11 @@ class ModelWarning(EventBase, frozen=True, tag="model.warning"):
 class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     title: str
     by: str
+    model: str = ""
+    """The model that chose the title; empty if a person did."""
+    usage: Usage = Usage()
+    """Of the request for the title."""
+    cost: float | None = None
 
 
 class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True):
@@ -255,9 +263,11 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     problem: str = ""
     model: str = ""
     """Which model wrote it; empty for the session's own."""
+    window: int = 0
+    """Of the session's own model."""
 
 
-class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
+class OutputPruned(EventBase, frozen=True, tag="chat.pruned", kw_only=True):
     """The output of old calls is removed from the conversation. The calls stay, and the log keeps their output."""
 
     prompt_id: str
@@ -265,6 +275,7 @@ class OutputPruned(EventBase, frozen=True, tag="chat.pruned"):
     tokens_before: int
     tokens_after: int
     """Both estimated."""
+    window: int = 0
 
 
 class TurnFinished(EventBase, frozen=True, tag="turn.finished"):

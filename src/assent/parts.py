@@ -167,4 +167,4 @@ class Failure(Struct, frozen=True, gc=False):
     message: str
 
 
-FinishReason = Literal["stop", "max_tokens", "safety", "repetition", "cancelled", "other"]
+FinishReason = Literal["stop", "max_tokens", "safety", "repetition", "too_long", "cancelled", "other"]

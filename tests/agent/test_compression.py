@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assent.agent import token_estimate
 from assent.agent.compression import EMPTY, INTRODUCTION, LATEST, NOT_SMALLER, NOTHING, cut_position
-from assent.commands import CancelTurn, Compress, Submit
+from assent.commands import CancelTurn, Compress, SetModel, Submit
 from assent.events import (
     Attached,
     CallFinished,
@@ -20,6 +20,7 @@ from assent.events import (
     PromptSubmitted,
     SessionCreated,
 )
+from assent.models.model_protocol import Model
 from assent.parts import Call, Message, ModelMessage, Result, Text, UserMessage
 from assent.session.fork import fork_session
 from assent.session.state import UNDERSTOOD, SessionState, fold
@@ -210,6 +211,87 @@ async def test_without_a_limit_nothing_is_compressed():
         await harness.send(runner, Submit("go"))
         await harness.until_done()
     assert harness.recorded(ChatCompressed) == []
+
+
+# --- for a model with a small window ---
+
+
+def transcripts(harness: SessionHarness) -> list[str]:
+    """What the requests for a summary contained."""
+    last = [texts(request.messages)[-1] for request in harness.model.requests]
+    return [told for told in last if "<transcript>" in told]
+
+
+async def test_a_transcript_that_is_longer_than_the_window_is_summarised_in_parts():
+    story = [f"Chapter {number}. {LONG}" for number in range(4)]
+    notes = [text(f"# Requests\nUp to part {number}.", usage={"input": 100}) for number in range(8)]
+    harness = SessionHarness(*map(text, story), text("The end."), *notes)
+    harness.options["window"] = above(1_500)
+    harness.options["cost"] = lambda model, usage: 0.25  # pyright: ignore
+    async with await harness.open() as runner:
+        for count in range(5):
+            await harness.send(runner, Submit("go on"))
+            await harness.until_done(count + 1)
+        assert await harness.send(runner, Compress()) == ""
+    parts = transcripts(harness)
+    assert len(parts) == 4 and all(token_estimate.of_text(part) < 1_500 for part in parts)
+    assert [f"Chapter {number}." in part for number, part in enumerate(parts)] == [True] * 4
+    assert ["Up to part" in part for part in parts] == [False, True, True, True]
+    (done,) = harness.recorded(ChatCompressed)
+    assert "Up to part 3." in done.summary and "Up to part 2." not in done.summary
+    assert (done.usage.input, done.cost, done.window) == (400, 1.0, 1_500)
+    assert done.tokens_after < 500
+
+
+async def test_a_summary_that_the_model_finds_too_long_is_tried_in_smaller_parts():
+    """The window of a model that is not listed is a guess."""
+    refusal = {"chunks": [{"error": {"kind": "context_too_long", "message": "too long"}}]}
+    harness = SessionHarness(text(LONG), text(LONG), refusal, text("# Requests\n1"), text("# Requests\n2"))
+    async with await harness.open() as runner:
+        for count in range(2):
+            await harness.send(runner, Submit("go on"))
+            await harness.until_done(count + 1)
+        assert await harness.send(runner, Compress()) == ""
+    whole, first, second = transcripts(harness)
+    assert LONG in first and LONG in second and len(whole) > len(first) + len(LONG) // 2
+
+
+async def test_of_a_conversation_larger_than_the_window_only_what_fits_is_kept():
+    messages = [UserMessage((Text("x" * 4_000),)), ModelMessage((Text("y" * 4_000),))] * 20
+    kept = sum(map(token_estimate.of_message, messages[cut_position(messages, 8_000) :]))
+    assert kept <= 8_000 * 0.3
+    assert cut_position(messages) == 28
+
+
+@pytest.mark.spec("K2")
+async def test_a_switch_to_a_model_with_a_smaller_window_compresses_before_the_next_request():
+    harness = SessionHarness(
+        *(text(LONG) for _ in range(4)), *(text(f"# Requests\n{n}") for n in range(4)), text("Hi.")
+    )
+    windows = {"small": 2_000}
+    harness.options["window"] = lambda name: windows.get(name, 100_000)  # pyright: ignore
+    harness.options["compress_above"] = lambda name: windows.get(name, 100_000) // 2  # pyright: ignore
+    harness.options["open_model"] = lambda name: _Named(harness.model, name)  # pyright: ignore
+    async with await harness.open() as runner:
+        for count in range(4):
+            await harness.send(runner, Submit("go on"))
+            await harness.until_done(count + 1)
+        full = runner.state.window_share
+        assert await harness.send(runner, SetModel("small")) == ""
+        assert runner.state.window_share > 1 > full > 0
+        await harness.send(runner, Submit("hello"))
+        assert (await harness.until_done(5)).status == "completed"
+        assert runner.state.window_share < 0.5
+    (done,) = harness.recorded(ChatCompressed)
+    assert done.tokens_before > 2_000 > 1_000 > done.tokens_after
+    assert all(token_estimate.of_text(part) < 2_000 for part in transcripts(harness))
+
+
+class _Named:
+    """A model under another name."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self.name, self.stream, self.close = name, model.stream, model.close
 
 
 # --- afterwards ---

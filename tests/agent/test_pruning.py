@@ -10,7 +10,7 @@ from assent.agent import token_estimate
 from assent.agent.pruning import KEPT_SHARE, plan_pruning, pruned
 from assent.commands import Submit
 from assent.events import ChatCompressed, FileChange, OutputPruned, TurnFinished
-from assent.parts import Call, Failure, Message, ModelMessage, Result, Text, Todo, UserMessage
+from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, UserMessage
 from assent.scheduler.call import Success
 from assent.session.compaction import essentials
 from assent.session.state import SessionState, fold
@@ -107,7 +107,8 @@ async def test_what_cannot_be_shortened_fails_with_the_providers_message() -> No
     too_long = {"chunks": [{"error": {"kind": "context_too_long", "message": "at most 4096 tokens"}}]}
     harness = await worked(SessionHarness(too_long))
     finished = harness.recorded(TurnFinished)[-1]
-    assert finished.failure == Failure("context_too_long", "at most 4096 tokens")
+    assert finished.failure is not None and finished.failure.type == "context_too_long"
+    assert finished.failure.message.startswith("at most 4096 tokens. Start a new session")
     assert len(harness.model.requests) == 1
 
 

@@ -1,13 +1,18 @@
 """Replies that stop before they are complete, and replies that never end: rows F5, F9."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assent.agent.model_caller import Retries
 from assent.agent.repetition import CODE, MAX_REPLY_LENGTH, PROSE, RepetitionDetector, ReplyGuard
 from assent.commands import Submit
 from assent.events import ModelReplied, ModelRetry, TextDelta, TurnFinished
-from assent.models.model_protocol import CallChunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import CallChunk, Chunk, Finished, Request, TextChunk, ThoughtChunk
+from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import Call, Text
 from support.session_harness import SessionHarness, call, text
 
@@ -24,6 +29,7 @@ async def ending_of(harness: SessionHarness) -> TurnFinished:
         ("max_tokens", "max_tokens", "output limit"),
         ("safety", "safety", "safety rules"),
         ("other", "stopped", "without marking it complete"),
+        ("too_long", "too_long", "did not end, so Assent stopped it"),
     ],
 )
 @pytest.mark.spec("F9")
@@ -82,7 +88,29 @@ def test_a_reply_of_unlimited_size_is_stopped(kind: type[TextChunk] | type[Thoug
     guard = ReplyGuard()
     numbers = (guard.observe(kind("".join(str(n) + " " for n in range(n, n + 9_999)))) for n in range(0, 10**9, 9_999))
     end = next(found for found in numbers if found is not None)
-    assert end.reason == "max_tokens" and f"{MAX_REPLY_LENGTH:,}" in end.said
+    assert end.reason == "too_long" and f"{MAX_REPLY_LENGTH:,}" in end.said
+
+
+class _NeverDone(ScriptedModel):
+    """Says something, calls something, and then nothing more, although the connection stays alive."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        yield TextChunk("Let me see")
+        yield CallChunk("run_note", {"text": "x"})
+        await asyncio.Event().wait()
+
+
+@pytest.mark.spec("F5")
+@pytest.mark.spec("K5")
+async def test_a_reply_that_never_ends_is_stopped_and_none_of_its_calls_runs():
+    harness = SessionHarness()
+    harness.real = _NeverDone(harness.scenario)
+    async with await harness.open(retries=Retries(longest_reply=0.0)) as runner:
+        await harness.send(runner, Submit("go"))
+        finished = await harness.until_done()
+    assert finished.status == "incomplete" and finished.failure is not None
+    assert "did not end, so Assent stopped it (0 minutes)" in finished.failure.message
+    assert harness.recorded(ModelReplied)[0].parts == (Text("Let me see"),)
 
 
 def test_a_reply_with_unlimited_calls_is_stopped():

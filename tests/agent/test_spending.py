@@ -1,17 +1,18 @@
 """Limits per session and per day: reached, the turn ends with an event that says how to go on. Row K5."""
 
+import time
 from typing import Any
 
 import pytest
 
 from assent.agent.spending import Spending, day_of, reached_limit
-from assent.commands import Submit
+from assent.commands import Compress, Submit
 from assent.config import SpendingLimits
 from assent.events import ModelReplied, TurnFinished
 from assent.parts import Usage
 from assent.session.log import SessionLog
 from assent.session.memory_log import MemoryLog
-from support.session_harness import SessionHarness, call, text
+from support.session_harness import SessionHarness, call, calls, text
 
 pytestmark = pytest.mark.spec("K5")
 
@@ -26,6 +27,7 @@ USED = Spending(requests=3, tokens=1_000, dollars=0.5)
         (SpendingLimits(requests_per_session=3), "this session has made 3 requests"),
         (SpendingLimits(tokens_per_session=1_000), "this session has used 1,000 tokens"),
         (SpendingLimits(dollars_per_session=0.5), "this session has cost $0.50"),
+        (SpendingLimits(requests_per_day=6), "your sessions have made 6 requests today"),
         (SpendingLimits(tokens_per_day=2_000), "your sessions have used 2,000 tokens today"),
         (SpendingLimits(dollars_per_day=0.9), "your sessions have cost $1.00 today"),
     ],
@@ -69,6 +71,9 @@ def working(count: int) -> list[dict[str, Any]]:
         SpendingLimits(requests_per_session=2),
         SpendingLimits(tokens_per_session=200),
         SpendingLimits(dollars_per_session=2),
+        SpendingLimits(requests_per_day=2),
+        SpendingLimits(tokens_per_day=200),
+        SpendingLimits(dollars_per_day=2),
     ],
 )
 async def test_a_session_that_reaches_its_limit_stops_in_the_middle_of_the_turn(limits: SpendingLimits) -> None:
@@ -93,6 +98,25 @@ async def test_a_daily_limit_counts_all_sessions_even_deleted_ones() -> None:
     second = SessionHarness(*working(1), log=log)
     assert (await asked(second, limits=SpendingLimits(dollars_per_day=2))).status == "limit_reached"
     assert len(second.model.requests) == 0
+
+
+async def test_requests_count_even_if_nobody_says_what_they_used() -> None:
+    """Servers on one's own machine often do not."""
+    harness = SessionHarness(calls(call("read_note", text="x")), text("Done."))
+    limits = SpendingLimits(requests_per_session=1, requests_per_day=1)
+    assert (await asked(harness, limits=limits)).status == "limit_reached"
+    assert len(harness.model.requests) == 1
+    assert (await harness.log.spent_on(day_of(time.time()))).requests == 1
+
+
+async def test_a_compression_that_a_person_asks_for_respects_the_limits() -> None:
+    harness = SessionHarness(text("word " * 900, usage={"input": 10}), text("never asked for"))
+    harness.options["limits"] = SpendingLimits(requests_per_session=1)
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_done()
+        assert "this session has made 1 requests" in await harness.send(runner, Compress())
+    assert len(harness.model.requests) == 1
 
 
 async def test_yesterday_does_not_count() -> None:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.identity import me
 from assent.app.model_access import NoModel
 from assent.app.opening import NewSession, SessionSetup, open_session
 from assent.app.session_environment import SessionEnvironment
 from assent.app.storage import open_log
 from assent.commands import Rename
 from assent.config import Settings
-from assent.events import SessionCreated, SessionOpened, SessionRenamed
+from assent.events import ModelChanged, SessionCreated, SessionOpened, SessionRenamed
 from assent.session.log import SessionBusy
 
 
@@ -45,6 +46,21 @@ async def test_a_new_session_is_created_with_what_the_settings_say_and_closed_wi
         assert opened.client == "test"
     assert model.closed == 1
     assert not await log.is_open(client.state.session)
+    await log.close()
+
+
+@pytest.mark.spec("K2")
+async def test_a_model_that_is_chosen_for_an_earlier_session_is_recorded(env: dict[str, str], tmp_path: Path) -> None:
+    log, how = open_log(env), setup_with(env, Model())
+    async with await open_session(log, NewSession(str(tmp_path)), how, model="one") as client:
+        session = client.state.session
+    for model in ("two", "two", None):
+        info = await log.info(session)
+        async with await open_session(log, info, how, model=model) as client:
+            assert client.state.model == "two"
+    changes = [event for event in (e.event for e in await log.read(session)) if isinstance(event, ModelChanged)]
+    assert [(event.model, event.by) for event in changes] == [("two", me())]
+    assert (await log.info(session)).model == "two"
     await log.close()
 
 

@@ -9,6 +9,7 @@ from google.genai import types
 from assent.models.gemini.gemini_model import GeminiModel
 from assent.models.gemini.gemini_search import encode_search
 from assent.models.model_protocol import BadRequest, BrokenStream, ModelError, Searching, Transient
+from assent.models.scripted.scenario import Scenario
 from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import SearchAnswer, Source
 from support.fake_gemini import FakeGemini
@@ -81,4 +82,4 @@ async def test_a_search_that_fails_is_a_failure_of_the_model(
 
 def test_only_some_models_can_search() -> None:
     assert isinstance(GeminiModel("gemini-2.5-flash", "key"), Searching)
-    assert not issubclass(ScriptedModel, Searching)
+    assert not isinstance(ScriptedModel(Scenario()), Searching)

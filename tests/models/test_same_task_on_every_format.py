@@ -45,6 +45,7 @@ TASK: tuple[dict[str, Any], ...] = (
 )
 OWN = frozenset({
     "signature", "usage", "cost", "model", "id", "prompt_id", "approval_id", "key", "digest", "duration_ms", "ran_ms",
+    "window",
 })  # fmt: skip
 """What may differ: ids, measures, and what belongs to one provider."""
 

@@ -56,6 +56,8 @@ class SessionHarness:
         self.delays: list[float] = []
         self.options: dict[str, Any] = {}
         """More options for the runner."""
+        self.real: Model | None = None
+        """A model to ask instead of the scripted one."""
         self.tools: list[AnyTool] = []
         """More tools for the session."""
         self.folder = "/w"
@@ -85,7 +87,7 @@ class SessionHarness:
         )
         options = msgspec.structs.replace(options, **self.options)
         registry = Registry([*note_tools(self.world), *self.tools])
-        runner = await Runner.open(self.log, self.session, self.model, registry, options)
+        runner = await Runner.open(self.log, self.session, self.real or self.model, registry, options)
         self._listen(runner)
         return runner
 

@@ -75,6 +75,9 @@ class FakeHost:
     async def files(self) -> Sequence[str]:
         return ()
 
+    async def paste_picture(self, session: str) -> str:
+        return ""
+
     async def prompts(self) -> Sequence[str]:
         return ()
 

@@ -237,6 +237,11 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "type": "string",
                         "default": "",
                     },
+                    "sandbox": {
+                        "description": "Only if the sandbox refused what the command needs: `network` asks the user for network access, `off` asks to run it without the sandbox.",
+                        "enum": ["", "network", "off"],
+                        "default": "",
+                    },
                 },
                 "required": ["command"],
                 "additionalProperties": False,

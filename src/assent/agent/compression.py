@@ -14,13 +14,17 @@ from msgspec.structs import replace
 from assent.agent import token_estimate
 from assent.agent.model_caller import Aside, ModelCaller
 from assent.events import ChatCompressed
-from assent.models.model_protocol import ModelError, Request
+from assent.models.model_protocol import ContextTooLong, ModelError, Request
 from assent.parts import Call, Message, ModelMessage, Result, Text, Usage, UserMessage
 
 KEPT_SHARE = 0.3
-"""Share of the conversation, by size, that is kept as it is: the newest part."""
+"""Share of the conversation, by size, that is kept as it is: the newest part. Of the window, if that is smaller."""
 LEAST_SHARE = 0.1
 """Anything smaller is not worth a request."""
+ROOM_SHARE = 0.6
+"""Share of the window for one part of the transcript; the rest is for the notes, and for a rough estimate."""
+MAX_HALVINGS = 4
+"""How often the parts are made smaller when the model finds them too long."""
 _MAX_RESULT_LENGTH = 4_000
 _MAX_ARGS_LENGTH = 2_000
 _MAX_PROMPT_LENGTH = 8_000
@@ -49,7 +53,12 @@ NOTHING = "there is nothing to compress: only the newest messages are long, and 
 EMPTY = "the model wrote no summary; the conversation stays as it is"
 NOT_SMALLER = "the summary would not be shorter than what it replaces; the conversation stays as it is"
 
-NOT_WRITTEN = Aside("", Usage())
+CONTINUE = """<notes>
+{notes}
+</notes>
+These are your notes on the transcript up to here. Below is its next part. Write the notes anew, for all of it."""
+
+NOT_WRITTEN = Aside("", Usage(), cost=0.0)
 
 
 class Compressor:
@@ -69,36 +78,62 @@ class Compressor:
     def is_worth_it(self) -> bool:
         """Whether there is an older part that could be replaced."""
         messages = self._history()
-        return _is_worth_it(messages, cut_position(messages))
+        return _is_worth_it(messages, cut_position(messages, self._turn.window))
 
     async def compress(self, prompt_id: str = "", *, by: str = "", key: str = "") -> ChatCompressed:
         """Ask for the summary; return the event to record, with the problem if nothing can be gained."""
-        messages = self._history()
+        messages, window = self._history(), self._turn.window
         before = sum(map(token_estimate.of_message, messages))
         unchanged = ChatCompressed(
-            prompt_id=prompt_id, replaced=0, summary="", tokens_before=before, tokens_after=before, by=by, key=key
+            prompt_id=prompt_id,
+            replaced=0,
+            summary="",
+            tokens_before=before,
+            tokens_after=before,
+            by=by,
+            key=key,
+            window=window,
         )
-        cut = cut_position(messages)
+        cut = cut_position(messages, window)
         if not _is_worth_it(messages, cut):
-            return self._failed(unchanged, NOTHING)
+            return replace(unchanged, problem=NOTHING)
         try:
-            written = await self._turn.text(_request(messages[:cut]), prompt_id)
+            written = await self._summarise(messages[:cut], prompt_id)
         except ModelError as error:
-            return self._failed(unchanged, f"the model could not summarise: {error}")
-        if not written.text.strip():
-            return self._failed(unchanged, EMPTY, written)
-        summary = self._summary(written.text.strip(), messages[cut:])
+            return replace(unchanged, problem=f"the model could not summarise: {error}")
+        paid = replace(unchanged, usage=written.usage, cost=written.cost, model=written.model)
+        return self._shortened(paid, written.text.strip(), messages, cut)
+
+    def _shortened(self, paid: ChatCompressed, notes: str, messages: Sequence[Message], cut: int) -> ChatCompressed:
+        if not notes:
+            return replace(paid, problem=EMPTY)
+        summary = self._summary(notes, messages[cut:])
         after = token_estimate.of_text(summary) + sum(map(token_estimate.of_message, messages[cut:]))
-        if after >= before:
-            return self._failed(unchanged, NOT_SMALLER, written)
-        return self._paid(replace(unchanged, replaced=cut, summary=summary, tokens_after=after), written)
+        if after >= paid.tokens_before:
+            return replace(paid, problem=NOT_SMALLER)
+        return replace(paid, replaced=cut, summary=summary, tokens_after=after)
 
-    def _failed(self, event: ChatCompressed, problem: str, written: Aside = NOT_WRITTEN) -> ChatCompressed:
-        return self._paid(replace(event, problem=problem), written)
+    async def _summarise(self, messages: Sequence[Message], prompt_id: str) -> Aside:
+        """In parts that fit the model: the conversation may be longer than its window, if it took over from another."""
+        lines = [line for message in messages for line in _lines(message)]
+        size = sum(map(token_estimate.of_text, lines))
+        room = min(int(self._turn.window * ROOM_SHARE) or size, size)
+        for _ in range(MAX_HALVINGS):
+            try:
+                return await self._note_down(lines, room, prompt_id)
+            except ContextTooLong:
+                room //= 2
+        return await self._note_down(lines, room, prompt_id)
 
-    def _paid(self, event: ChatCompressed, written: Aside) -> ChatCompressed:
-        cost = self._turn.cost_of(written.usage, written.model)
-        return replace(event, usage=written.usage, cost=cost, model=written.model)
+    async def _note_down(self, lines: Sequence[str], room: int, prompt_id: str) -> Aside:
+        notes = NOT_WRITTEN
+        for part in _parts(lines, room):
+            step = await self._turn.text(_request(part, notes.text), prompt_id)
+            cost = None if notes.cost is None or step.cost is None else notes.cost + step.cost
+            notes = Aside(step.text.strip(), notes.usage + step.usage, step.model, cost)
+            if not notes.text:
+                break
+        return notes
 
     def _summary(self, notes: str, kept: Sequence[Message]) -> str:
         prompt = self._prompt()
@@ -107,11 +142,12 @@ class Compressor:
         return "\n\n".join(part for part in (INTRODUCTION, notes, self._essentials(), latest) if part)
 
 
-def cut_position(messages: Sequence[Message]) -> int:
+def cut_position(messages: Sequence[Message], window: int = 0) -> int:
     """How many of the oldest messages can be replaced: most of the conversation, and no call without its result."""
     sizes = [token_estimate.of_message(message) for message in messages]
     replaced = [0, *accumulate(sizes)]
-    enough = sum(sizes) * (1 - KEPT_SHARE)
+    size = replaced[-1]
+    enough = size - KEPT_SHARE * min(size, window or size)
     places = [place for place in range(1, len(messages) + 1) if _may_cut(messages, place)]
     return next((place for place in places if replaced[place] >= enough), places[-1] if places else 0)
 
@@ -133,11 +169,27 @@ def _prompts(messages: Sequence[Message]) -> list[str]:
     return [part.text for message in users for part in message.parts if isinstance(part, Text)]
 
 
-def _request(messages: Sequence[Message]) -> Request:
+def _parts(lines: Sequence[str], room: int) -> list[list[str]]:
+    """As few parts as possible, each with at most `room` tokens. A line that is longer loses its middle."""
+    parts: list[list[str]] = []
+    used = 0
+    for line in lines:
+        size = token_estimate.of_text(line)
+        if size > room:
+            line, size = _cut(line, room // 2), room
+        if not parts or used + size > room:
+            parts.append([])
+            used = 0
+        parts[-1].append(line)
+        used += size
+    return parts
+
+
+def _request(lines: Sequence[str], notes: str) -> Request:
     """The messages as one text: a transcript cannot be continued and calls no tool."""
-    lines = [line for message in messages for line in _lines(message)]
     transcript = "<transcript>\n" + "\n".join(lines) + "\n</transcript>"
-    return Request(system=SYSTEM, messages=(UserMessage((Text(transcript),)),))
+    text = f"{CONTINUE.format(notes=notes)}\n{transcript}" if notes else transcript
+    return Request(system=SYSTEM, messages=(UserMessage((Text(text),)),))
 
 
 def _lines(message: Message) -> list[str]:

@@ -11,6 +11,7 @@ _CUT = "The reply reached the model's output limit and was cut off"
 _CUT_BEFORE = "The model reached its output limit before it wrote an answer"
 _WITHHELD = "The provider stopped the reply because of its safety rules"
 _OTHER = "The model stopped its reply without marking it complete"
+_TOO_LONG = "The reply did not end, so Assent stopped it"
 _REPEATED = "The model repeated the same text over and over, so its reply was stopped"
 
 
@@ -29,6 +30,8 @@ def turn_ending(caller: ModelReplied) -> Ending:
             return Ending("cancelled")
         case "repetition":
             return Ending("loop_detected", Failure("repetition", f"{_REPEATED}. Tell it what to do instead."))
+        case "too_long":
+            return _incomplete("too_long", _TOO_LONG, caller.said, "Ask for less at once.")
         case "max_tokens":
             advice = 'Send "continue" to go on.' if answered else "Ask for less at once, or for less thinking."
             return _incomplete("max_tokens", _CUT if answered else _CUT_BEFORE, caller.said, advice)

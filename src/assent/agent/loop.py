@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from assent.agent.ending import Ending
+from assent.agent.failure_advice import NearestModels, explain
 from assent.agent.loop_guard import LoopGuard
 from assent.agent.model_caller import ModelCaller, Reply
 from assent.events import CallRequest, TurnFinished, TurnStatus
@@ -35,6 +36,7 @@ class AgentLoop:
         reached_limit: Callable[[], Awaitable[str]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
+        nearest_models: NearestModels | None = None,
     ) -> None:
         """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
         results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
@@ -51,6 +53,7 @@ class AgentLoop:
         self._reached_limit = reached_limit
         self._max_turns = max_turns
         self._masker = masker or Masker()
+        self._nearest_models = nearest_models
         self._begun = False
         self._cancel_wanted = False
         self._ending = False
@@ -69,11 +72,9 @@ class AgentLoop:
         try:
             if self._cancel_wanted or self.closing:
                 raise asyncio.CancelledError
-            ending = ended or await self._until_done(prompt_id, unfinished)
+            ending = ended or await self._until_done_or_failed(prompt_id, unfinished)
         except asyncio.CancelledError:
             ending = Ending("cancelled")
-        except ModelError as error:
-            ending = Ending("failed", Failure(error.type, self._masker.text(str(error))))
         except Parked:
             raise  # the turn is not over: it continues when the session is opened again
         except Exception as error:
@@ -103,6 +104,13 @@ class AgentLoop:
     def never_began(self) -> None:
         """The turn to cancel is over; the next one must not be cancelled instead."""
         self._cancel_wanted = False
+
+    async def _until_done_or_failed(self, prompt_id: str, unfinished: Batch | None) -> Ending:
+        try:
+            return await self._until_done(prompt_id, unfinished)
+        except ModelError as error:
+            told = await explain(error, self._turn.model, self._nearest_models)
+            return Ending("failed", Failure(error.type, self._masker.text(told)))
 
     async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> Ending:
         guard = LoopGuard()

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
-from assent.agent.repetition import ReplyGuard
+from assent.agent.repetition import MAX_REPLY_SECONDS, ReplyGuard, out_of_time
 from assent.events import CallRequest, ModelFallback, ModelReplied, ModelRetry, TextDelta, ThoughtDelta
 from assent.models.model_protocol import (
     BrokenStream,
@@ -40,11 +40,12 @@ Show = Callable[[Chunk, bool], None]
 
 
 class Retries(Struct, frozen=True):
-    """How often to request a broken reply again, and how long to wait before."""
+    """How often to request a broken reply again, how long to wait before, and how long a reply may take."""
 
     attempts: int = 5
     first_delay: float = 1.0
     longest_delay: float = 30.0
+    longest_reply: float = MAX_REPLY_SECONDS
 
     def delay(self, attempt: int, asked: float | None) -> float:
         """Doubling with jitter; the provider's own delay takes precedence, unless it is unreasonable."""
@@ -135,6 +136,8 @@ class Aside(Struct, frozen=True):
     usage: Usage
     model: str = ""
     """The model that wrote it, if it is not the session's own."""
+    cost: float | None = None
+    """In dollars; None if the price is unknown."""
 
 
 class ModelCaller:
@@ -150,6 +153,7 @@ class ModelCaller:
         fallback: Callable[[], Model] | None = None,
         cost: Callable[[str, Usage], float | None] = lambda model, usage: None,
         small: Callable[[int], Model | None] = lambda _: None,
+        window: Callable[[str], int] = lambda model: 0,
     ) -> None:
         """`small` provides the model for texts that are not part of the conversation, if it can take so many tokens."""
         self._model = model
@@ -162,15 +166,23 @@ class ModelCaller:
         self._cost = cost
         """Dollars for one request to a model, by its name; None if the price is unknown."""
         self._small = small
+        self._window = window
+        """The context window of a model in tokens, by its name; 0 if it is unknown."""
 
-    def cost_of(self, usage: Usage, model: str = "") -> float | None:
-        """The cost of a request, by default to the model in use."""
-        return self._cost(model or self._model.name, usage)
+    @property
+    def current(self) -> Model:
+        """The model that gets the next request."""
+        return self._model
 
     @property
     def model(self) -> str:
-        """The name of the model that gets the next request."""
+        """Its name."""
         return self._model.name
+
+    @property
+    def window(self) -> int:
+        """Of that model; 0 if unknown."""
+        return self._window(self._model.name)
 
     def use(self, model: Model) -> None:
         """Takes effect with the next request; any fallback is forgotten."""
@@ -188,6 +200,14 @@ class ModelCaller:
         except ModelError:
             pass  # the small model only saves money: if it fails, the session's own model writes the text
         return await self._patiently(lambda: self._silent_attempt(request), prompt_id)
+
+    async def small_text(self, request: Request) -> Aside | None:
+        """The same, from the small model only and once; None if there is none, or if it fails."""
+        try:
+            small = self._small(token_estimate.of_request(request))
+            return await self._silent_attempt(request, small) if small is not None else None
+        except ModelError:
+            return None
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]], prompt_id: str) -> T:
         """With retries, and with the smaller model if the quota is used up."""
@@ -214,12 +234,13 @@ class ModelCaller:
         self._model, self._fallback = smaller, None
 
     async def _silent_attempt(self, request: Request, small: Model | None = None) -> Aside:
-        collected = _Collected()
-        await self._collect(small or self._model, request, collected)
+        collected, model = _Collected(), small or self._model
+        await self._collect(model, request, collected)
         if collected.finished is None:
             raise BrokenStream("the reply was cut off")
         texts = (part.text for part in collected.parts() if isinstance(part, Text))
-        return Aside("".join(texts), collected.finished.usage, small.name if small is not None else "")
+        usage, name = collected.finished.usage, small.name if small is not None else ""
+        return Aside("".join(texts), usage, name, self._cost(model.name, usage))
 
     async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()
@@ -233,7 +254,17 @@ class ModelCaller:
         return await self._accept(collected, prompt_id)
 
     async def _collect(self, model: Model, request: Request, into: _Collected, show: Show | None = None) -> None:
-        """Read the reply to its end, or to the point where it breaks."""
+        """Read the reply to its end, or to the point where it breaks or must not continue."""
+        limit = asyncio.timeout(self._retries.longest_reply)
+        try:
+            async with limit:
+                await self._read(model, request, into, show)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            into.stop(out_of_time(self._retries.longest_reply))
+
+    async def _read(self, model: Model, request: Request, into: _Collected, show: Show | None) -> None:
         guard = ReplyGuard()
         async with aclosing(model.stream(request)) as chunks:
             async for chunk in chunks:
@@ -260,7 +291,7 @@ class ModelCaller:
         if finished is None:
             raise BrokenStream("the reply was cut off")
         if finished.reason in ("stop", "other") and not any(isinstance(part, Text | Call) for part in parts):
-            raise BrokenStream("the reply was empty")
+            raise BrokenStream("the reply has only thoughts" if parts else "the reply was empty")
         requests: list[CallRequest] = []
         for place, part in enumerate(parts):
             if isinstance(part, Call):
@@ -275,7 +306,8 @@ class ModelCaller:
             finish=finished.reason,
             usage=usage,
             said=said,
-            cost=self.cost_of(usage),
+            cost=self._cost(self._model.name, usage),
+            window=self.window,
         )
         await self._journal.record(replied)
         return Reply(tuple(requests), turn_ending(replied))

@@ -11,7 +11,7 @@ from assent.agent import token_estimate
 from assent.parts import JsonObject, Message, Result, UserMessage
 
 KEPT_SHARE = 0.4
-"""The share of the conversation, by size, whose output stays: the newest part."""
+"""The share of the conversation, by size, whose output stays: the newest part. Of the window, if that is smaller."""
 MIN_TOKENS = 250
 """Tokens. Shorter output is not worth the notice that replaces it."""
 
@@ -27,13 +27,14 @@ class Pruning(Struct, frozen=True):
         return self.before - self.after
 
 
-def plan_pruning(messages: Sequence[Message], may_prune: Callable[[str], bool]) -> Pruning:
+def plan_pruning(messages: Sequence[Message], may_prune: Callable[[str], bool], window: int = 0) -> Pruning:
     """Which results to prune. `may_prune` takes the name of a tool."""
     sizes = [token_estimate.of_message(message) for message in messages]
     total = sum(sizes)
+    kept = KEPT_SHARE * min(total, window or total)
     newest, found, saved = 0, list[str](), 0
     for message, size in zip(reversed(messages), reversed(sizes), strict=True):
-        if newest > total * KEPT_SHARE and isinstance(message, UserMessage):
+        if newest > kept and isinstance(message, UserMessage):
             chosen = [part for part in message.parts if isinstance(part, Result) and _is_worth_it(part, may_prune)]
             found += [part.call_id for part in chosen]
             saved += sum(_size(part) - _size(pruned(part)) for part in chosen)

@@ -8,6 +8,8 @@ from assent.models.model_protocol import CallChunk, Chunk, Finished, TextChunk, 
 
 MAX_REPLY_LENGTH = 4_000_000
 """In characters; about ten times the largest output limit of any model."""
+MAX_REPLY_SECONDS = 3_600.0
+"""A stream can go on for ever without a word: keep-alives are not silence."""
 REPEATS = 10
 PROSE = 2_000
 """Characters of pure repetition that stop a reply."""
@@ -58,6 +60,11 @@ class RepetitionDetector:
         return False
 
 
+def out_of_time(seconds: float) -> Finished:
+    """How a reply ends that has taken too long."""
+    return Finished("too_long", said=f"{seconds / 60:g} minutes")
+
+
 class ReplyGuard:
     """Watches one reply while it streams."""
 
@@ -84,5 +91,5 @@ class ReplyGuard:
         if repeated:
             return Finished("repetition")
         if self._size > MAX_REPLY_LENGTH:
-            return Finished("max_tokens", said=f"stopped after {MAX_REPLY_LENGTH:,} characters")
+            return Finished("too_long", said=f"{MAX_REPLY_LENGTH:,} characters")
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from assent.config import SpendingLimits
-from assent.events import ChatCompressed, Event, ModelReplied
+from assent.events import ChatCompressed, Event, ModelReplied, SessionRenamed
 from assent.parts import Usage
 
 
@@ -28,8 +28,10 @@ class Spending(Struct, frozen=True):
 
 def spending_of(event: Event) -> Spending:
     """A reply without usage counts as a request that used nothing."""
-    if not isinstance(event, ModelReplied | ChatCompressed) or event.usage == Usage():
+    if not isinstance(event, ModelReplied | ChatCompressed | SessionRenamed):
         return Spending()
+    if event.usage == Usage():
+        return Spending(1 if isinstance(event, ModelReplied) else 0)
     priced = event.cost is not None
     return Spending(1, event.usage.total, event.cost or 0.0, 0 if priced else 1)
 
@@ -40,7 +42,7 @@ def day_of(ts: float) -> str:
 
 
 def limits_by_day(limits: SpendingLimits) -> bool:
-    return bool(limits.tokens_per_day or limits.dollars_per_day)
+    return bool(limits.requests_per_day or limits.tokens_per_day or limits.dollars_per_day)
 
 
 def reached_limit(limits: SpendingLimits, session: Spending, today: Spending) -> str:
@@ -51,6 +53,7 @@ def reached_limit(limits: SpendingLimits, session: Spending, today: Spending) ->
 def _reached(limits: SpendingLimits, session: Spending, today: Spending) -> Iterator[str]:
     counts = (
         ("requests_per_session", session.requests, limits.requests_per_session, "this session has made {:,} requests"),
+        ("requests_per_day", today.requests, limits.requests_per_day, "your sessions have made {:,} requests today"),
         ("tokens_per_session", session.tokens, limits.tokens_per_session, "this session has used {:,} tokens"),
         ("tokens_per_day", today.tokens, limits.tokens_per_day, "your sessions have used {:,} tokens today"),
         ("dollars_per_session", session.dollars, limits.dollars_per_session, "this session has cost ${:,.2f}"),

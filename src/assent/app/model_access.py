@@ -5,6 +5,7 @@ Assent looks for servers on this machine last, and only if no model is configure
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from assent.app.stored_keys import StoredKeys
@@ -47,6 +48,8 @@ class ModelAccess:
         self.keys = StoredKeys(env, settings)
         self._found: dict[str, FoundModel] = {}
         """What providers report about their models, by full name."""
+        self._listed: dict[str, Sequence[str]] = {}
+        """The names of those models, by provider."""
 
     def open(self, name: str) -> Model:
         """Raises ModelError. May wait for a keyring or a command that provides the key."""
@@ -132,10 +135,33 @@ class ModelAccess:
             "  3. No model at all: `assent tour` shows Assent at work."
         )
 
+    def can_search(self, name: str) -> bool:
+        """Whether the provider of this model can search the web."""
+        try:
+            return self.find_provider(split_name(name, self.settings.providers)[0]).can_search
+        except ModelError:
+            return False
+
+    async def nearest_models(self, name: str) -> Sequence[str]:
+        """The names most like this one that its provider has. Asks the provider, if that does not take long."""
+        from difflib import get_close_matches
+
+        try:
+            provider_name, model = split_name(name, self.settings.providers)
+            provider = self.find_provider(provider_name)
+            with suppress(ModelError, TimeoutError):
+                async with asyncio.timeout(INSPECT_TIMEOUT):
+                    await self._list(provider)
+        except ModelError:
+            return ()
+        names = dict.fromkeys((*(known.name for known in provider.models), *self._listed.get(provider_name, ())))
+        return [full_name(provider_name, near) for near in get_close_matches(model, names, n=3, cutoff=0.5)]
+
     # --- what is known about a model ---
 
     def remember(self, provider: str, models: Sequence[FoundModel]) -> None:
         self._found |= {full_name(provider, model.name): model for model in models}
+        self._listed[provider] = tuple(model.name for model in models)
 
     def window(self, name: str) -> int:
         """In tokens: from the settings, Assent's list or the provider; otherwise a cautious guess."""
@@ -154,7 +180,12 @@ class ModelAccess:
         return servers
 
     async def inspect(self, name: str) -> str:
-        """What a person should know about this model; empty if there is nothing. Asks its provider if necessary."""
+        """What a person should know about this model and its key; empty if there is nothing. Asks its provider if
+        necessary.
+        """
+        return "\n".join(filter(None, (await self._inspect(name), *self.keys.warnings())))
+
+    async def _inspect(self, name: str) -> str:
         try:
             provider = self.find_provider(split_name(name, self.settings.providers)[0])
             async with asyncio.timeout(INSPECT_TIMEOUT):
@@ -171,9 +202,14 @@ class ModelAccess:
             return ""  # models that Assent lists can call tools, and their windows are known
         if provider.is_local:
             return "".join(server.warning for server in await self.local_servers(provider.name))
-        access = await asyncio.to_thread(access_to, provider, self.env, self.keys.find)
-        self.remember(provider.name, await provider.list_models(access))
+        await self._list(provider)
         return ""
+
+    async def _list(self, provider: Provider) -> None:
+        """Asks the provider which models it has, and remembers them. Raises ModelError."""
+        if provider.list_models is not None:
+            access = await asyncio.to_thread(access_to, provider, self.env, self.keys.find)
+            self.remember(provider.name, await provider.list_models(access))
 
 
 class DeferredModel:
@@ -198,6 +234,12 @@ class DeferredModel:
         model = await self._opened()
         async for chunk in model.stream(request):
             yield chunk
+
+    @property
+    def can_search(self) -> bool:
+        if self._model is not None:
+            return isinstance(self._model, Searching) and self._model.can_search
+        return bool(self._name) and self._access.can_search(self._name)
 
     async def search(self, query: str) -> SearchAnswer:
         model = await self._opened()

@@ -1,29 +1,41 @@
-"""The web_search tool, if the model's provider can search."""
-
-from typing import NoReturn
+"""The web_search tool: offered as long as the provider of the model in use can search."""
 
 from assent.models.model_protocol import Model, ModelError, Searching
 from assent.parts import SearchAnswer
-from assent.tools.tool import AnyTool, ToolFailed
+from assent.tools.registry import Registry
+from assent.tools.tool import ToolFailed
 from assent.tools.web_search import WebSearchTool
 
 
-def search_tools(model: Model | None) -> list[AnyTool]:
-    """Without a model, the tool can be judged but does not work."""
-    if model is None:
-        return [WebSearchTool(_no_search)]
-    return [WebSearchTool(_search_of(model))] if isinstance(model, Searching) else []
+class SearchOffer:
+    """Keeps the tool in the registry in step with the model. Without a model, it can be judged but does not work."""
 
+    def __init__(self, registry: Registry, model: Model | None) -> None:
+        self._registry = registry
+        self._model = model
+        self._tool = WebSearchTool(self._search)
+        if model is None:
+            registry.add(self._tool)
+        else:
+            self.follow(model)
 
-def _search_of(model: Searching):
-    async def search(query: str) -> SearchAnswer:
+    def follow(self, model: Model) -> None:
+        self._model = model
+        able, offered = _can_search(model), self._registry.get(self._tool.name) is not None
+        if able and not offered:
+            self._registry.add(self._tool)
+        elif offered and not able:
+            self._registry.discard(self._tool.name)
+
+    async def _search(self, query: str) -> SearchAnswer:
+        model = self._model
+        if not isinstance(model, Searching) or not model.can_search:
+            raise ToolFailed("web_search_failed", "There is no model that can search the web.")
         try:
             return await model.search(query)
         except ModelError as error:
             raise ToolFailed("web_search_failed", f"The search failed: {error}") from error
 
-    return search
 
-
-async def _no_search(query: str) -> NoReturn:
-    raise ToolFailed("web_search_failed", "There is no model to search with.")
+def _can_search(model: Model) -> bool:
+    return isinstance(model, Searching) and model.can_search

@@ -23,7 +23,7 @@ from assent.app.identity import me
 from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.approval import Mode
-from assent.commands import Command
+from assent.commands import Command, SetModel
 from assent.config import BadSettings, Settings
 from assent.events import Envelope
 from assent.models.model_protocol import Model
@@ -163,8 +163,8 @@ async def open_session(
 ) -> LocalClient:
     """Takes over the session. Raises SessionBusy, ModelError, BadRule or BadSettings, and then leaves nothing open.
 
-    `model` is a name to use instead of the session's own. `keep_history` keeps the events that are read here for
-    `history`, so that they are not read twice.
+    `model` is a name to use instead of the session's own, from now on. `keep_history` keeps the events that are read
+    here for `history`, so that they are not read twice.
     """
     access = setup.models or ModelAccess(setup.env, setup.settings)
     name = model or session.model or (access.configured() if setup.open_model is not None else await access.choose())
@@ -173,7 +173,8 @@ async def open_session(
     try:
         found = await _created(log, session, name, setup.settings) if isinstance(session, NewSession) else session.id
         try:
-            return await _in_environment(log, found, session.folder, opened, setup, access, keep_history=keep_history)
+            how = _Opened(opened, SetModel(model, me()) if model else None, access)
+            return await _in_environment(log, found, session.folder, how, setup, keep_history=keep_history)
         except Exception:
             if isinstance(session, NewSession):
                 await _forget(log, found)
@@ -204,23 +205,34 @@ async def _forget(log: SessionLog, session: str) -> None:
         await log.delete(session, seen=1)
 
 
+class _Opened(Struct, frozen=True):
+    """The model that a session is opened with."""
+
+    model: Model
+    chosen: SetModel | None
+    """Set if a person chose it instead of the session's own."""
+    access: ModelAccess
+
+
 async def _in_environment(
     log: SessionLog,
     session: str,
     folder: str,
-    model: Model,
+    opened: _Opened,
     setup: SessionSetup,
-    access: ModelAccess,
     *,
     keep_history: bool,
 ) -> LocalClient:
-    environment = open_environment(setup.env, folder, setup.settings, session, model, access, watched=setup.watched)
+    model = opened.model
+    environment = open_environment(
+        setup.env, folder, setup.settings, session, model, opened.access, watched=setup.watched
+    )
     if not setup.only:
         environment.start()
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
-        options = _options(environment, setup)
+        options = replace(_options(environment, setup), chosen_model=opened.chosen)
         past: Sequence[Envelope] = await log.read(session) if keep_history else ()
         runner = await Runner.open(log, session, model, environment.registry, options, past)
     except BaseException:

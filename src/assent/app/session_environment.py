@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from assent.app.context_loading import load_context, memory_file
 from assent.app.model_access import ModelAccess
-from assent.app.model_search import search_tools
+from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import approved_files, collect_rules, trust_store
 from assent.app.sandbox_setup import confinement
@@ -39,6 +39,7 @@ from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
 from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
+from assent.models.provider_registry import provider_of
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
@@ -83,7 +84,10 @@ class SessionEnvironment:
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
         self._access = access or ModelAccess(env, settings)
         self._small: Model | None = None
-        """The model for summaries, once it was needed."""
+        """The model for summaries and titles, once it was needed."""
+        self._makes_titles = settings.small_model is not None and not (
+            model is not None and provider_of(model.name) == "scripted"
+        )
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         tools = builtin_tools(
             self.workspace,
@@ -97,7 +101,8 @@ class SessionEnvironment:
             confinement=(lambda: confinement(env, folder)) if settings.sandbox.enabled else None,
             approved=settings.sandbox.approved,
         )
-        self.registry = Registry([*tools, *search_tools(model)])
+        self.registry = Registry(tools)
+        self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
         """Those that apply here; None unless the folder is trusted."""
@@ -105,10 +110,6 @@ class SessionEnvironment:
         self._env = env
         self._folder = folder
         self._outputs = outputs
-
-    def key_warnings(self) -> Iterator[str]:
-        """What is wrong with how the keys of models are kept."""
-        return self._access.keys.warnings()
 
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
         """All rules that apply here, including those for trusted servers. Raises BadRule."""
@@ -126,8 +127,12 @@ class SessionEnvironment:
             fallback=None if fallback is None else lambda: access.open(fallback),
             open_model=access.open,
             small_model=self._small_model,
+            makes_titles=self._makes_titles,
             inspect_model=access.inspect,
+            window=access.window,
             compress_above=lambda name: int(share * access.window(name)),
+            nearest_models=access.nearest_models,
+            offer_tools=self._search.follow,
             max_tokens=settings.max_tokens,
             limits=settings.limits,
             cost=Prices(settings.prices).cost,
@@ -285,7 +290,7 @@ def open_environment(
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
     environment = SessionEnvironment(env, folder, settings, servers, session, model, access, watched=watched)
-    environment.problems += [*problems, *environment.key_warnings()]
+    environment.problems += problems
     environment.commands = commands
     return environment
 

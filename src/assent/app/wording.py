@@ -123,4 +123,13 @@ def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
     from assent.events import OutputPruned
 
     what = "Old output was removed" if isinstance(event, OutputPruned) else "The conversation was compressed"
-    return f"{what}: about {event.tokens_before:,} tokens before, {event.tokens_after:,} now"
+    before, after = event.tokens_before, event.tokens_after
+    if not event.window:
+        return f"{what}: about {before:,} tokens before, {after:,} now"
+    full, left = share(before / event.window), share(after / event.window)
+    return f"{what}: about {before:,} tokens before ({full} of the context window), {after:,} now ({left})"
+
+
+def share(part: float) -> str:
+    """0.314 → 31%"""
+    return "<1%" if 0 < part < 0.01 else f"{part:.0%}"

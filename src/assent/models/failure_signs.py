@@ -69,8 +69,9 @@ _STALE = _Sign(
 _NO_MODEL = _Sign(r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE)
 _NO_MEDIA = _Sign(
     r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
-    r"(?:not supported|unsupported|not accept|invalid|could not process)"
-    r"|(?:not support|unsupported|does not accept)[^.]{0,80}(?:image|media|pdf|vision|multimodal)",
+    r"(?:not supported|unsupported|not accept|invalid|could not process|not enabled)"
+    r"|(?:not support|unsupported|does not accept|(?:could not|unable to|cannot) process)[^.]{0,80}"
+    r"(?:image|media|pdf|vision|multimodal)",
     re.IGNORECASE,
 )
 _TRY_AGAIN = _Sign(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)

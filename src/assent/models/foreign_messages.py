@@ -23,8 +23,27 @@ def by_model_or_unsigned(messages: tuple[Message, ...], model: str) -> tuple[Mes
     return _unsigned_where(messages, lambda writer: shortest_name(writer) != model)
 
 
+def signatures(messages: tuple[Message, ...]) -> frozenset[str]:
+    """All that a request with these messages would send."""
+    return frozenset(signature for message in messages for signature in _signatures(message))
+
+
 def without_signatures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return _unsigned_where(messages, lambda _: True)
+
+
+def without_refused(messages: tuple[Message, ...], refused: frozenset[str]) -> tuple[Message, ...]:
+    """The messages that carry one of these signatures lose all of theirs; the others stay as they are."""
+    return tuple(
+        _unsigned(message) if isinstance(message, ModelMessage) and _signatures(message) & refused else message
+        for message in messages
+    )
+
+
+def _signatures(message: Message) -> frozenset[str]:
+    if not isinstance(message, ModelMessage):
+        return frozenset()
+    return frozenset(part.signature for part in message.parts if part.signature is not None)
 
 
 def _unsigned_where(messages: tuple[Message, ...], is_foreign: Callable[[str], bool]) -> tuple[Message, ...]:

@@ -136,6 +136,11 @@ class Model(Protocol):
 class Searching(Protocol):
     """A model whose provider can search the web."""
 
+    @property
+    def can_search(self) -> bool:
+        """False for one that stands for a model whose provider cannot."""
+        ...
+
     async def search(self, query: str) -> SearchAnswer:
         """Raises ModelError."""
         ...

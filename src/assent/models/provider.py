@@ -81,6 +81,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     """Where people get a key."""
     prices_as_of: str = ""
     prices_source: str = ""
+    can_search: bool = False
+    """Its models can search the web (`Searching`)."""
     is_local: bool = False
     """The server runs on this machine, so Assent may look for it there."""
     key_command: str = ""

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from assent.http.head import Headers
-from assent.models.foreign_messages import without_signatures
+from assent.models.foreign_messages import signatures, without_refused
 from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
 from assent.models.sse import MAX_EVENT_SIZE, SseDecoder
 from assent.models.streaming_client import HttpClient, Response
@@ -58,6 +58,8 @@ class StreamedModel:
         self.http = http
         self._wire = wire
         self._key = key
+        self._refused: frozenset[str] = frozenset()
+        """Signatures that the provider no longer accepts: they are not sent again."""
         self._headers = (
             ("Content-Type", "application/json"),
             ("Accept", "text/event-stream"),
@@ -80,10 +82,13 @@ class StreamedModel:
             yield chunk
 
     async def _ask(self, request: Request) -> Response:
+        if self._refused:
+            request = replace(request, messages=without_refused(request.messages, self._refused))
         try:
             return await self.post(self._wire.path, self._wire.encode(request))
         except StaleSignature:
-            plain = replace(request, messages=without_signatures(request.messages))
+            self._refused |= signatures(request.messages)
+            plain = replace(request, messages=without_refused(request.messages, self._refused))
             return await self.post(self._wire.path, self._wire.encode(plain))
 
     async def post(self, path: str, body: bytes) -> Response:

@@ -155,7 +155,8 @@ class Starter:
         if self._plan.unchanged:
             from assent.process.changed_files import first_changed
 
-            if (path := first_changed((one.path, one.sha256) for one in self._plan.unchanged)) is not None:
+            files = [(one.path, one.sha256) for one in self._plan.unchanged]
+            if (path := first_changed(files, inside=self._plan.sandbox != "off")) is not None:
                 raise Refusal(f"{path}: has changed since it was approved, so this was not started")
 
     def _setup(self, stage: "Stage", frame: PlanFrame, opened: list[int], argv: Sequence[str]) -> Setup:

@@ -1,5 +1,8 @@
 """Call ids: generated if the provider gives none, unique in the session, and never reused.
 
+Some models count their calls, and begin anew when the conversation was compressed: an id that the model can no longer
+see is replaced, one that it can see is refused.
+
 Ids appear in addresses, file names and on screens, so one with unexpected characters, or a very long one, is replaced.
 The same id always gets the same replacement, so a duplicate is still detected.
 """
@@ -7,7 +10,7 @@ The same id always gets the same replacement, so a duplicate is still detected.
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from assent.events import CallRequest, Initiator
 from assent.parts import JsonObject
@@ -16,8 +19,10 @@ _HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.~-]{0,127}")
 
 
 class CallIds:
-    def __init__(self, used: Iterable[str] = ()) -> None:
+    def __init__(self, used: Iterable[str] = (), is_forgotten: Callable[[str], bool] = lambda _: False) -> None:
+        """`is_forgotten`: whether the call of this id has left the conversation."""
         self._used = set(used)
+        self._is_forgotten = is_forgotten
 
     def request(
         self, call_id: str | None, tool: str, args: JsonObject, prompt_id: str, initiator: Initiator = "model"
@@ -25,9 +30,9 @@ class CallIds:
         """A request with a unique id. One that reuses an id is marked, so that only it is refused."""
         problem = ""
         call_id = _harmless(call_id) if call_id else ""
-        if call_id in self._used:
+        if call_id in self._used and not self._is_forgotten(call_id):
             problem = f"The call id {call_id!r} was already used in this session. Give every call a new id."
-        if not call_id or problem:
+        if not call_id or call_id in self._used:
             call_id = self._made_up(tool)
         self._used.add(call_id)
         return CallRequest(

@@ -4,12 +4,13 @@ Old output is pruned first, which needs no request; if that is not enough, the o
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 from assent.agent.compression import Compressor
 from assent.agent.model_caller import ModelCaller
 from assent.agent.pruning import plan_pruning
 from assent.events import ChatCompressed, CommandTaken, OutputPruned
+from assent.scheduler.approvals import Refused
 from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
 
@@ -27,15 +28,17 @@ class Compaction:
         journal: SessionJournal,
         limit: Callable[[str], int],
         may_prune: Callable[[str], bool],
+        reached_limit: Callable[[], Awaitable[str]],
     ) -> None:
         """A conversation with more than `limit` tokens is too long for the model of this name; 0 means never.
-        `may_prune` is asked by tool name.
+        `may_prune` is asked by tool name; `reached_limit` returns what forbids another request, if anything.
         """
         self._caller = caller
         self._state = state
         self._journal = journal
         self._limit = limit
         self._may_prune = may_prune
+        self._reached_limit = reached_limit
         self._compressor = Compressor(
             caller, state.history, lambda: state.latest_prompt if state.open_prompt else "", lambda: essentials(state)
         )
@@ -62,15 +65,29 @@ class Compaction:
         return bool(allowed) and self._state.tokens > max(allowed, int(self._state.incompressible * REGROWTH))
 
     async def _prune(self, prompt_id: str) -> bool:
-        plan = plan_pruning(self._state.history(), self._may_prune)
+        window = self._caller.window
+        plan = plan_pruning(self._state.history(), self._may_prune, window)
         if plan.saved <= plan.before * MIN_SAVED:
             return False
-        await self._journal.record(OutputPruned(prompt_id, plan.call_ids, plan.before, plan.after))
+        await self._journal.record(
+            OutputPruned(
+                prompt_id=prompt_id,
+                call_ids=plan.call_ids,
+                tokens_before=plan.before,
+                tokens_after=plan.after,
+                window=window,
+            )
+        )
         return True
 
     def begin(self, by: str, key: str) -> "asyncio.Task[ChatCompressed]":
         """For a person. It may be cancelled, even before its first step; call `finish` in any case."""
-        return asyncio.create_task(self._compressor.compress(by=by, key=key), name="compress")
+        return asyncio.create_task(self._compress_for(by, key), name="compress")
+
+    async def _compress_for(self, by: str, key: str) -> ChatCompressed:
+        if limit := await self._reached_limit():
+            raise Refused(limit)
+        return await self._compressor.compress(by=by, key=key)
 
     async def finish(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
         """Records the person's command as taken once it is done or cancelled."""
@@ -78,6 +95,8 @@ class Compaction:
             done = await making
         except asyncio.CancelledError:
             await self._journal.record(CommandTaken(key, by, "cancelled"))
+        except Refused as refusal:
+            await self._journal.record(CommandTaken(key, by, str(refusal)))
         else:
             await self._journal.record(done, CommandTaken(key, by, done.problem))
 

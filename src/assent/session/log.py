@@ -12,7 +12,7 @@ What can go wrong:
 """
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
@@ -255,7 +255,7 @@ def title_of(prompt: str) -> str:
 
 def new_session_id() -> str:
     """An id that sorts by time, cannot be guessed, and is safe in a file name and a URL."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(8)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(8).hex()}"
 
 
 def no_such_session(session: str) -> NoSuchSession:

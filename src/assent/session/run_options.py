@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec import Struct
 
 from assent.agent.context_text import Context
+from assent.agent.failure_advice import NearestModels
 from assent.agent.loop import DEFAULT_MAX_TURNS
 from assent.agent.model_caller import Retries, Sleep
+from assent.commands import SetModel
 from assent.config import SpendingLimits
 from assent.events import Attached, Envelope
 from assent.models.model_protocol import Model
@@ -31,18 +33,28 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     sleep: Sleep = asyncio.sleep
     fallback: Callable[[], Model] | None = None
     """Opens the smaller model for when the quota is used up."""
+    chosen_model: SetModel | None = None
+    """Set if a person opens the session with a model of their choice; recorded if it is not the session's own."""
     open_model: Callable[[str], Model] | None = None
     """Opens another model by name, for when a client changes it."""
     load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
     """Reads the context files, including those of the given subfolders; called whenever they may have changed."""
     load_mentions: Callable[[str, Policy], Awaitable[tuple[Attached, ...]] | None] = lambda _, __: None
     """Reads what a prompt mentions with `@`, as far as the policy allows; None if it mentions nothing."""
+    window: Callable[[str], int] = lambda _: 0
+    """The context window of the model of this name, in tokens; 0 if unknown."""
     compress_above: Callable[[str], int] = lambda _: 0
     """How many tokens of conversation are too many for the model of this name; 0 means never compress."""
     small_model: Callable[[int], Model | None] = lambda _: None
     """The model that writes summaries, if there is one and it can take a request of so many tokens."""
+    makes_titles: bool = False
+    """Whether the small model names new sessions."""
     inspect_model: Callable[[str], Awaitable[str]] | None = None
     """Finds out what a person should know about the model of this name; may ask its provider. Usually empty."""
+    offer_tools: Callable[[Model], None] = lambda _: None
+    """Called before each request with the model that gets it: some tools depend on the model."""
+    nearest_models: NearestModels | None = None
+    """For a model that its provider does not have."""
     max_tokens: int | None = None
     """The longest reply."""
     limits: SpendingLimits = SpendingLimits()

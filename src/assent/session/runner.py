@@ -5,7 +5,7 @@ that arrives while a turn is running stays in the inbox until the turn is over.
 """
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -34,6 +34,7 @@ from assent.events import (
     CommandTaken,
     Envelope,
     GateKind,
+    ModelChanged,
     PromptsQueued,
     Queued,
     SessionCreated,
@@ -56,6 +57,7 @@ from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
+from assent.session.titling import Titler
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
 from assent.tools.undo import hand_over
@@ -103,11 +105,11 @@ class Runner:
         self._policy = _policy(state, options)
         hand_over(state.changes, registry)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
-        ids = CallIds(state.calls)
+        ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
         watch = ModelWatch(state, self._journal, options.inspect_model)
         self._settings = SessionSettings(
-            self._journal, self._policy, self._scheduler, caller, options.open_model, watch
+            self._journal, self._policy, self._scheduler, caller, options.open_model, watch, options.window
         )
         self._context_files = ContextFiles(state, self._journal, registry, options.load_context)
         self._news = asyncio.Event()
@@ -123,26 +125,21 @@ class Runner:
     def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it refers to the runner: a closed session is freed at once, without garbage collection."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
-        compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune)
+        reached_limit = SpendingGuard(state, self._log, options.limits, options.clock).reached_limit
+        compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune, reached_limit)
         loop = AgentLoop(
             caller,
             self._scheduler,
             self._journal,
-            request=lambda: Request(
-                system=system_prompt(state.folder, context_files.text),
-                messages=state.history(),
-                tools=registry.declarations(),
-                effort=state.effort,
-                max_tokens=options.max_tokens,
-                conversation=state.session,
-            ),
+            request=lambda: _request(caller, state, context_files, registry, options),
             usage=lambda: state.usage,
             settled=context_files.settled,
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
-            reached_limit=SpendingGuard(state, self._log, options.limits, options.clock).reached_limit,
+            reached_limit=reached_limit,
             max_turns=options.max_turns,
             masker=options.masker,
+            nearest_models=options.nearest_models,
         )
         return TurnRunner(
             state,
@@ -152,6 +149,7 @@ class Runner:
             compaction=compaction,
             context_files=context_files,
             ids=ids,
+            titler=Titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
             mentions=lambda text: options.load_mentions(text, policy),
             changed=self._news.set,
         )
@@ -191,6 +189,9 @@ class Runner:
         context_files = self._context_files.loaded()
         if context_files.sources or self.state.context:
             await self._journal.record(context_files)
+        chosen = self._options.chosen_model
+        if chosen is not None and chosen.model != self.state.model:
+            await self._journal.record(ModelChanged(chosen.model, chosen.by, self._options.window(chosen.model)))
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._turn_runner.pick_up()
@@ -227,7 +228,7 @@ class Runner:
 
     async def send(self, command: Command, key: str | None = None) -> str:
         """Sends a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
-        key = key or secrets.token_urlsafe(12)
+        key = key or os.urandom(12).hex()
         await self._log.put(self.session, key, command)
         self._news.set()
         return key
@@ -358,6 +359,21 @@ def _caller(model: Model, journal: SessionJournal, ids: CallIds, options: RunOpt
         options.fallback,
         options.cost,
         options.small_model,
+        options.window,
+    )
+
+
+def _request(
+    caller: ModelCaller, state: SessionState, context_files: ContextFiles, registry: Registry, options: RunOptions
+) -> Request:
+    options.offer_tools(caller.current)
+    return Request(
+        system=system_prompt(state.folder, context_files.text),
+        messages=state.history(),
+        tools=registry.declarations(),
+        effort=state.effort,
+        max_tokens=options.max_tokens,
+        conversation=state.session,
     )
 
 

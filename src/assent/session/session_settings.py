@@ -26,6 +26,7 @@ class SessionSettings:
         caller: ModelCaller,
         open_model: Callable[[str], Model] | None,
         model_watch: ModelWatch,
+        window: Callable[[str], int],
     ) -> None:
         self._journal = journal
         self._policy = policy
@@ -33,6 +34,7 @@ class SessionSettings:
         self._caller = caller
         self._open_model = open_model
         self._model_watch = model_watch
+        self._window = window
         self._opened: list[Model] = []
 
     def watch_model(self) -> None:
@@ -71,7 +73,7 @@ class SessionSettings:
         except ModelError as error:
             raise Refused(str(error)) from error
         self._opened.append(model)
-        await self._journal.record(ModelChanged(command.model, command.by))
+        await self._journal.record(ModelChanged(command.model, command.by, self._window(command.model)))
         self._caller.use(model)
         self.watch_model()
 

@@ -7,14 +7,14 @@ import sqlite3
 from collections.abc import Callable
 
 from assent.agent.spending import Spending, day_of, spending_of
-from assent.events import ChatCompressed, Event, ModelReplied
+from assent.events import ChatCompressed, Event, ModelReplied, SessionRenamed
 
 SPENDING_TABLE = """
 CREATE TABLE spending (
     session TEXT NOT NULL, day TEXT NOT NULL, requests INTEGER NOT NULL, tokens INTEGER NOT NULL,
     dollars REAL NOT NULL, unpriced INTEGER NOT NULL, PRIMARY KEY (session, day)
 ) WITHOUT ROWID"""
-SPENDING_KINDS = (ModelReplied, ChatCompressed)
+SPENDING_KINDS = (ModelReplied, ChatCompressed, SessionRenamed)
 SPENDING_TYPES = tuple(str(kind.__struct_config__.tag) for kind in SPENDING_KINDS)
 """Their names in the log."""
 _ADD = (

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
 from assent.agent.pruning import pruned
 from assent.agent.spending import Spending, spending_of
-from assent.agent.user_prompt import user_message
+from assent.agent.user_prompt import user_message, without_media
 from assent.approval import Grant, Mode
 from assent.events import (
     ApprovalAnswered,
@@ -111,15 +112,15 @@ class SessionState:
         """The context files that were found, loaded or not."""
         self.first_prompt = self.latest_prompt = ""
         self.usage, self.spending = Usage(), Spending()
-        self.tokens = self.incompressible = 0
-        """The approximate tokens of the next request (the provider's count of the last one, plus what came since), and
-        that number when compression last failed to help.
+        self.tokens = self.incompressible = self.window = 0
+        """The approximate tokens of the next request (the provider's count of the last one, plus what came since), that
+        number when compression last failed to help, and the context window of the model in use (0 if unknown).
         """
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have taken effect."""
         self._history: list[Message | _CallsOf] = []
-        self._pruned: set[str] = set()
-        """Calls whose output the model is no longer sent."""
+        self._pruned, self._bare = set[str](), set[str]()
+        """Calls whose output, or only its images and files, the model is no longer sent."""
 
     def apply(self, envelope: Envelope) -> None:
         self.seq = envelope.seq or self.seq
@@ -193,6 +194,8 @@ class SessionState:
             self._open[call_id] = call
 
     def _converse(self, event: _Conversation, ts: float) -> None:
+        if isinstance(event, ModelReplied | ChatCompressed | OutputPruned):
+            self.window = event.window or self.window
         match event:
             case PromptSubmitted():
                 self.prompts += 1
@@ -217,6 +220,8 @@ class SessionState:
                     self.unrecorded_end = turn_ending(event)
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
+                if event.failure is not None and event.failure.type == "media_refused":
+                    self._leave_out_media()
             case ChatCompressed():
                 self._spend(event)
                 self.keys.add(event.key)
@@ -225,7 +230,18 @@ class SessionState:
                 self._pruned.update(event.call_ids)
                 self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
 
-    def _spend(self, event: ModelReplied | ChatCompressed) -> None:
+    def _leave_out_media(self) -> None:
+        """The model does not accept an image of the conversation: with it, every request would fail."""
+        for place, entry in enumerate(self._history):
+            match entry:
+                case UserMessage():
+                    self._history[place] = without_media(entry)
+                case _CallsOf(call_ids=call_ids):
+                    self._bare.update(call_ids)
+                case ModelMessage():
+                    pass
+
+    def _spend(self, event: ModelReplied | ChatCompressed | SessionRenamed) -> None:
         self.usage += event.usage
         self.spending += spending_of(event)
 
@@ -274,6 +290,7 @@ class SessionState:
             case ModelChanged() | ModelWarning() | EffortChanged():
                 self._choose(event)
             case SessionRenamed():
+                self._spend(event)
                 self.title = event.title
             case ContextLoaded():
                 self.context = event.sources
@@ -292,7 +309,7 @@ class SessionState:
     def _choose(self, event: ModelChanged | ModelWarning | EffortChanged) -> None:
         match event:
             case ModelChanged():
-                self.model = event.model
+                self.model, self.window = event.model, event.window
             case ModelWarning():
                 self.model_warnings[event.model] = event.text
             case EffortChanged():
@@ -310,9 +327,17 @@ class SessionState:
     def _result(self, call_id: str) -> Result:
         call = self.calls.get(call_id)
         if isinstance(call, Terminal):
-            return pruned(call.result) if call_id in self._pruned else call.result
+            result = replace(call.result, media=()) if call_id in self._bare else call.result
+            return pruned(result) if call_id in self._pruned else result
         name = call.request.tool if call is not None else "unknown"
         return Result(call_id, name, {"error": "This call has no result: it never ran."})
+
+    def is_forgotten(self, call_id: str) -> bool:
+        """Whether this is a call of the model that has left the conversation."""
+        call = self.calls.get(call_id)
+        if call is None or call.request.initiator != "model":
+            return False
+        return not any(isinstance(entry, _CallsOf) and call_id in entry.call_ids for entry in self._history)
 
     def newest_calls(self) -> tuple[Call, ...]:
         """The calls requested by the newest reply; empty if it requests none, or if something followed it."""
@@ -325,6 +350,11 @@ class SessionState:
     def undoable(self) -> list[str]:
         """Calls whose change has not been undone, newest last. Whether the file has changed since is not known."""
         return [id for id in self.changes if id not in self.undone and not self._taken_back_by(id)]
+
+    @property
+    def window_share(self) -> float:
+        """How much of the model's context window the next request fills; 0 if the window is unknown."""
+        return self.tokens / self.window if self.window else 0.0
 
     @property
     def begun(self) -> bool:

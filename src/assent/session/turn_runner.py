@@ -21,6 +21,7 @@ from assent.session.context_files import ContextFiles
 from assent.session.journal import SessionJournal
 from assent.session.log import LogError
 from assent.session.state import SessionState
+from assent.session.titling import Titler
 
 SHOW_QUEUED_AFTER = 0.3
 """Seconds before anybody is told that the mentions of a prompt are still being read."""
@@ -37,13 +38,14 @@ class TurnRunner:
         compaction: Compaction,
         context_files: ContextFiles,
         ids: CallIds,
+        titler: Titler | None,
         mentions: Callable[[str], Awaitable[tuple[Attached, ...]] | None],
         changed: Callable[[], None],
     ) -> None:
         """`mentions` reads what a prompt mentions, if anything; `changed` has the inbox read again."""
         self._state, self._journal, self._scheduler, self._loop = state, journal, scheduler, loop
         self._compaction, self._context_files, self._ids = compaction, context_files, ids
-        self._mentions, self._changed = mentions, changed
+        self._titler, self._mentions, self._changed = titler, mentions, changed
         self._turn: asyncio.Task[None] | None = None
         self._compacting: asyncio.Task[ChatCompressed] | None = None
         """A compression requested by a person; `_turn` then waits for it."""
@@ -101,6 +103,8 @@ class TurnRunner:
         prompt_id = f"{self._state.session}########{self._state.prompts}"
         submitted = PromptSubmitted(prompt_id, command.text, command.by, key, attached)
         await self._journal.record(submitted, CommandTaken(key, command.by))
+        if self._titler is not None:
+            self._titler.begin()
         return prompt_id
 
     async def _read_and_run(self, command: Submit, key: str) -> None:
@@ -213,7 +217,9 @@ class TurnRunner:
         await self._scheduler.park()
 
     async def over(self) -> None:
-        """Waits until nothing is running."""
+        """Waits until nothing is running. A title that has not come by now never will."""
+        if self._titler is not None:
+            await self._titler.close()
         tasks = [task for task in (self._turn, *self._local) if task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 

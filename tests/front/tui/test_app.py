@@ -13,7 +13,7 @@ from assent.app.identity import me
 from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
 from assent.config import Settings
-from assent.events import CallFinished, ModeChanged, PromptSubmitted, TurnFinished
+from assent.events import CallFinished, ChatCompressed, ModeChanged, PromptSubmitted, TurnFinished
 from assent.front.tui.local_host import LocalHost
 from assent.front.tui.small_screens import PageScreen
 from assent.front.tui.start import farewell
@@ -136,6 +136,46 @@ async def test_a_change_of_the_session_is_told_once(harness: MakeHarness):
             assert await on.app.context.commands.run(command, on.app.context)
             notes = [item.text for item in items[before:] if isinstance(item, NoteItem)]
             assert len(notes) == 1 and told in notes[0], notes
+
+
+@pytest.mark.spec("F6")
+async def test_the_footer_shows_how_full_the_context_window_is_before_and_after_a_compression(harness: MakeHarness):
+    replies = (
+        says(" ".join(map(str, range(1_200))), usage={"input": 4_000, "output": 1_000}),
+        says("Two.", usage={"input": 6_000, "output": 10}),
+        says("A summary.", usage={"input": 2_000, "output": 10}),
+    )
+    on = harness(*replies, settings=Settings(context_window=10_000, compression_threshold=0))
+    async with on.open(prompt="one", size=(120, 24)) as on:
+        await on.until_shown("5.0k tokens · context 50%")
+        await on.say("two")
+        await on.until_shown("11.0k tokens · context 60%")
+        await on.say("/compress")
+        await on.until_shown("(12% of the context window), ", " now (<1%).")
+        await on.until_shown("context 48%")
+        (event,) = await on.recorded(ChatCompressed)
+    assert event.window == 10_000 and event.tokens_before - event.tokens_after > 1_000
+
+
+@pytest.mark.spec("F6")
+async def test_in_a_narrow_window_the_footer_keeps_the_mode_and_the_context(harness: MakeHarness):
+    on = harness(
+        says("One.", usage={"input": 9_000}), settings=Settings(context_window=10_000, compression_threshold=0)
+    )
+    async with on.open(prompt="one", size=(50, 24), mode="plan") as on:
+        await on.until_shown("plan: read only", "context 90%")
+        assert "tokens" not in on.shown.splitlines()[-1]
+
+
+@pytest.mark.spec("K3")
+async def test_keys_that_others_can_read_are_told_at_the_start(harness: MakeHarness):
+    on = harness(says("Hello."))
+    keys = Path(on.env["ASSENT_HOME"], "keys.json")
+    keys.parent.mkdir()
+    keys.write_text("{}")
+    keys.chmod(0o644)
+    async with on.open(size=(160, 24)) as on:
+        await on.until_shown("can be read by other users: chmod 600")
 
 
 async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: MakeHarness):

@@ -1,5 +1,6 @@
 """`@` in the terminal UI: what came along is said below the prompt, and servers offer prompts and resources. G1, E5."""
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from assent.config import Settings
 from assent.events import PromptSubmitted
 from assent.front.tui.prompt.popup import CompletionList
 from assent.mcp_config import Servers
+from assent.parts import Media
 from support.app_harness import AppHarness
 from support.program import says
 from support.servers import SDK, program
@@ -60,3 +62,32 @@ async def test_a_resource_of_a_server_is_completed_and_comes_along(tmp_path: Pat
         await on.until_shown("❯ see @srv:note:/1", "with srv:note:/1 (1 line)", "Seen.")
         (prompt,) = await on.recorded(PromptSubmitted)
         assert "the text of note:/1" in repr(prompt.attached)
+
+
+PICTURE = bytes.fromhex("89504e470d0a1a0a") + b"a picture"
+
+
+@pytest.mark.spec("K1")
+async def test_a_picture_in_the_clipboard_is_pasted_as_a_mention_and_goes_with_the_prompt(tmp_path: Path):
+    harness = AppHarness(tmp_path / "work", tmp_path / "home", says("A cat."))
+    (tmp_path / "picture").write_bytes(PICTURE)
+    tool = tmp_path / "bin" / "xclip"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\ncase "$*" in *image/png*) exec cat {tmp_path / "picture"};; esac\nexit 1\n')
+    tool.chmod(0o755)
+    harness.env |= {"DISPLAY": ":0", "PATH": f"{tool.parent}:{harness.env['PATH']}"}
+    async with harness.open() as on:
+        await on.types("what is this? ")
+        await on.press("ctrl+v")
+        await on.until(lambda: "pasted.png" in on.app.prompt.text)
+        await on.press("enter")
+        await on.until_shown("A cat.")
+        (prompt,) = await on.recorded(PromptSubmitted)
+    (attached,) = prompt.attached
+    assert [part.data for part in attached.parts if isinstance(part, Media)] == [b64encode(PICTURE).decode()]
+
+
+async def test_without_a_picture_in_the_clipboard_that_is_said(tmp_path: Path):
+    async with AppHarness(tmp_path / "work", tmp_path / "home").open() as on:
+        await on.press("ctrl+v")
+        await on.until_shown("neither text nor a picture")

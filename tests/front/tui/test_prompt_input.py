@@ -1,5 +1,6 @@
 """Typing into the input: every key a person presses there, and what the app hears of it."""
 
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -315,6 +316,27 @@ async def test_history_with_terminal_codes_is_shown_without_them():
 
 
 # --- paste ---
+
+
+@pytest.mark.spec("G1")
+@pytest.mark.spec("K1")
+@pytest.mark.parametrize("form", ["{path}", "'{path}'", '"{path}"', "file://{url}", "{escaped} "])
+async def test_a_picture_that_is_dropped_on_the_terminal_is_mentioned(tmp_path: Path, form: str):
+    picture = tmp_path / "my pic.png" if form != "{path}" else tmp_path / "pic.PNG"
+    picture.write_bytes(b"\x89PNG")
+    path = str(picture)
+    pasted = form.format(path=path, url=path.replace(" ", "%20"), escaped=path.replace(" ", "\\ "))
+    async with Typing() as it:
+        await it.type("see ")
+        await it.paste(pasted)
+        assert it.text == (f'see @"{path}" ' if " " in path else f"see @{path} ")
+
+
+@pytest.mark.parametrize("text", ["/nowhere/pic.png", "see pic.png", "/etc/passwd", "pic.png"])
+async def test_other_text_that_is_pasted_stays_as_it_is(text: str):
+    async with Typing() as it:
+        await it.paste(text)
+        assert it.text == text
 
 
 @pytest.mark.spec("G1")

@@ -235,8 +235,26 @@ def test_the_history_is_compressed_and_the_conversation_says_so(served: Served, 
     tab.sees("Short.")
     tab.sees("Ready")
     menu(tab, "Compress the history")
-    tab.sees(re.compile("The older part of the conversation was replaced with a summary: [0-9,]+ tokens became"))
+    tab.sees(re.compile("The older part of the conversation was replaced with a summary: [0-9,]+ tokens .*became"))
     expect(tab.page.get_by_text("Compressing")).to_have_count(0)
+
+
+@pytest.mark.spec("F6")
+def test_the_page_shows_how_full_the_context_window_is_before_and_after(served: Served, windows: Windows) -> None:
+    used = {"input": 30_000, "output": 2_000}
+    story = " ".join(map(str, range(4_000)))
+    model = served.play(says(story, usage=used), says("Short.", usage=used), says("The notes."))
+    tab = windows.open()
+    tab.begin(model, served.project(), "Tell me a story.")
+    tab.sees("32,000 tokens · context 25%")
+    tab.page.get_by_label("Message").fill("and now?")
+    tab.page.keyboard.press("Enter")
+    tab.sees("64,000 tokens · context 25%")
+    tab.page.reload()
+    tab.sees("64,000 tokens · context 25%")
+    menu(tab, "Compress the history")
+    tab.sees(re.compile(r"[0-9,]+ tokens \([0-9<]+% of the context window\) became [0-9,]+ \([0-9<]+%\)\."))
+    tab.sees(re.compile("64,000 tokens · context 2[0-3]%"))
 
 
 def test_what_came_of_a_compression_that_took_long_is_told_when_it_is_known(served: Served, windows: Windows) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import msgspec
 
 from assent.app.style import Style
-from assent.app.wording import attached_words, call_about, ended_badly, safe, shortened_words, took
+from assent.app.wording import attached_words, call_about, ended_badly, one_line, safe, shortened_words, took
 from assent.events import (
     CallFinished,
     CallOutput,
@@ -140,7 +140,7 @@ class TextOutput:
             case ModelFallback(model=model, fallback=fallback, reason=reason):
                 self._note(f"{safe(reason, 'label')}: continuing with {fallback} instead of {model}")
             case ModelWarning(text=text):
-                self._note(self._style.yellow(safe(text, "label")))
+                self._note(self._style.yellow(one_line(text)))
             case ChatCompressed(problem=problem) if problem:
                 self._note(f"The conversation was not compressed: {safe(problem, 'label')}")
             case ChatCompressed() | OutputPruned():

@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.text import Text
 from textual.timer import Timer
 from textual.widgets import Static
 
 from assent import elapsed
-from assent.app.wording import count, duration, safe, short_number
+from assent.app.wording import count, duration, safe, share, short_number
 from assent.events import Queued
 from assent.front.tui.host import ServerInfo
 from assent.front.tui.text_style import TextStyler
@@ -18,6 +19,8 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2
 SHOWN_QUEUED = 3
 PATH_LENGTH = 32
+NEARLY_FULL = 0.8
+"""Share of the context window above which it is highlighted."""
 
 
 class StatusLine(Static):
@@ -101,6 +104,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     folder: str = ""
     branch: str = ""
     tokens: int = 0
+    context: float = 0.0
+    """The share of the model's context window that is in use; 0 if unknown."""
     cost: str = ""
     waiting: int = 0
     servers: str = ""
@@ -141,6 +146,8 @@ class FootLine(Static):
     def draw(self) -> None:
         width = max(self.content_size.width, 20)
         left, right = self._left(self._facts), self._right(self._facts)
+        if self._facts.context and left.cell_len + right.cell_len >= width:
+            right = self._right(replace(self._facts, tokens=0))  # the mode and the context matter more
         left.truncate(max(width - right.cell_len - 1, 1), overflow="ellipsis")
         gap = " " * max(width - left.cell_len - right.cell_len, 1)
         self.update(Text.assemble(left, gap, right, no_wrap=True, overflow="crop"), layout=False)
@@ -163,7 +170,10 @@ class FootLine(Static):
             line.append(f"{safe(facts.servers, 'label')} · ")
         if facts.waiting:
             line.append(f"{count(facts.waiting, 'question')} · ", f"bold {palette.warn}")
-        line.append(f"{short_number(facts.tokens)} tokens")
+        used = [Text(f"{short_number(facts.tokens)} tokens")] if facts.tokens or not facts.context else []
+        if facts.context:
+            style = palette.warn if facts.context > NEARLY_FULL else ""
+            used.append(Text(f"context {share(facts.context)}", style))
         if facts.cost:
-            line.append(f" · {facts.cost}")
-        return line
+            used.append(Text(facts.cost))
+        return line.append_text(Text(" · ").join(used))

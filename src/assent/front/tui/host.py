@@ -110,6 +110,11 @@ class Host(Protocol):
         """Relative paths in the folder, for completion; folders end with a slash, ignored files are left out."""
         ...
 
+    async def paste_picture(self, session: str) -> str:
+        """The path of the picture that was in the clipboard, kept where the session can read it; empty if there is
+        none."""
+        ...
+
     async def prompts(self) -> Sequence[str]:
         """Earlier prompts in this folder, oldest first: the history of the input."""
         ...

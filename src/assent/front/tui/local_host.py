@@ -141,6 +141,11 @@ class LocalHost:
 
         return await list_paths(self.folder)
 
+    async def paste_picture(self, session: str) -> str:
+        from assent.app.pasted_pictures import paste_picture
+
+        return await paste_picture(self._env, session)
+
     async def prompts(self) -> Sequence[str]:
         from assent.front.tui.history import prompts_of
 

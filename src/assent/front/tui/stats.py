@@ -26,6 +26,7 @@ from assent.events import (
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
+    SessionRenamed,
     TurnFinished,
 )
 from assent.parts import Usage
@@ -115,7 +116,9 @@ class Tally(Struct, kw_only=True):
         match event:
             case SessionCreated(model=model) | ModelChanged(model=model):
                 self.model = model
-            case ChatCompressed(usage=usage, model=model) if usage != Usage():
+            case ChatCompressed(usage=usage, model=model) | SessionRenamed(usage=usage, model=model) if (
+                usage != Usage()
+            ):
                 self._used(model or self.model, usage)
             case ApprovalRequested(call_id=call_id):
                 if call_id not in self.asked:

@@ -62,10 +62,11 @@ class StatusUpdater:
         state = self._app.client.state
         self._facts = replace(
             self._facts,
-            model=state.model,
+            model=state.model or "no model",
             mode=state.mode,
             folder=state.folder,
             tokens=state.usage.total,
+            context=round(state.window_share, 3),
             cost=self._cost(),
             waiting=len(state.waiting()),
         )

@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
 
     from assent.app.session_client import SessionClient
-    from assent.front.tui.host import Host
+    from assent.front.tui.host import Host, NotHere
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
@@ -393,6 +393,22 @@ class AssentApp(App[None]):
                 self.prompt.load(text.rstrip("\n"))
 
         self.spawn(edit())
+
+    @on(PromptInput.PictureWanted)
+    def _paste_picture(self) -> None:
+        async def paste(session: str) -> None:
+            try:
+                path = await self.host.paste_picture(session)
+            except (NotHere, OSError) as error:
+                self.notify(f"{error}", severity="warning", markup=False)
+                return
+            if path:
+                self.prompt.mention(path)
+            else:
+                self.notify("There is neither text nor a picture in the clipboard.")
+
+        if self.client is not None:
+            self.spawn(paste(self.client.state.session))
 
     async def in_editor(self, name: str, text: str) -> str | None:
         from assent.app.text_editor import edit_text

@@ -265,7 +265,7 @@ class TranscriptModel:
                 self.add(NoteItem(f"Mode is now {mode}: {MODES[mode]} (set by {who(by, self._me)})."))
             case ModelChanged() | ModelWarning() | EffortChanged() | ModelFallback():
                 self._note_model(event)
-            case SessionRenamed(title=title):
+            case SessionRenamed(title=title, model=""):
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))

@@ -56,6 +56,8 @@ class SearchingModel(StreamedModel):
         super().__init__(name, http, wire, headers, key)
         self._format = wire
 
+    can_search = True
+
     async def search(self, query: str) -> SearchAnswer:
         """Google's search, with an answer that this model writes from the results."""
         from assent.models.gemini.gemini_search import SearchReader, encode_search

@@ -58,6 +58,7 @@ GEMINI = Provider(
     default_window=1_048_576,
     prices_as_of="2026-01",
     prices_source="ai.google.dev/gemini-api/docs/pricing, LiteLLM's list of prices",
+    can_search=True,
     models=(
         _announced("gemini-4-argon", Price(2.00, 10.00, 0.10), Price(4.00, 20.00, 0.20), "2026-12-01"),
         _announced("gemini-3.8-flash", Price(0.75, 3.75, 0.075), Price(1.50, 7.50, 0.15), "2027-01-01"),
@@ -84,6 +85,7 @@ VERTEX = Provider(
     default_window=GEMINI.default_window,
     prices_as_of=GEMINI.prices_as_of,
     prices_source=GEMINI.prices_source,
+    can_search=True,
     models=GEMINI.models,
 )
 

@@ -103,8 +103,6 @@ class GeminiReply:
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish in BLOCKED and not self._has_content:
             raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
-        if self._finish == "STOP" and not self._has_content:
-            raise BrokenStream(f"the reply from {self._model} was empty")
         return (Finished(_finish_reason(self._finish), self._usage, self._said()),)
 
     def _said(self) -> str:

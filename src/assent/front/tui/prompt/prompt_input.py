@@ -15,6 +15,8 @@ from textual.reactive import reactive
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
+from assent.front.tui.prompt.completion import mention
+from assent.front.tui.prompt.dropped_file import dropped_file
 from assent.front.tui.prompt.paste import Pastes, clean
 from assent.front.tui.prompt.recall import Recall, Search
 
@@ -68,6 +70,9 @@ class PromptInput(TextArea):
         def __init__(self, command: str) -> None:
             self.command = command
             super().__init__()
+
+    class PictureWanted(Message):
+        """A paste without text: there may be a picture in the clipboard. `PromptInput.mention` takes its path."""
 
     class EditWanted(Message):
         """The text should be edited in an editor; `PromptInput.load` takes the result."""
@@ -273,14 +278,23 @@ class PromptInput(TextArea):
         self._paste(event.text)
 
     def action_paste(self) -> None:
-        self._paste(self.app.clipboard)  # pyright: ignore[reportUnknownMemberType]
+        text = str(self.app.clipboard)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        if text:
+            self._paste(text)
+        else:
+            self.post_message(self.PictureWanted())
 
     def _paste(self, pasted: str) -> None:
         text = clean(pasted)
         if self._search is not None:
             self._ask(self._search, self._search.query + text.partition("\n")[0])
+        elif path := dropped_file(text):
+            self.mention(path)
         elif text:
             self.replace(self._pastes.shown(text), *self.selection, maintain_selection_offset=False)
+
+    def mention(self, path: str) -> None:
+        self.replace(f"{mention(path)} ", *self.selection, maintain_selection_offset=False)
 
     # --- history ---
 

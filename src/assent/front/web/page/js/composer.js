@@ -3,6 +3,7 @@
 import { stopTurn, submit } from "./acts.js";
 import { pathOf } from "./controller.js";
 import { draftOf, keepDraft, takeFirst } from "./drafts.js";
+import { percent } from "./fold.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { stopped } from "./panels.js";
 import { promptArguments, promptNames } from "./prompts.js";
@@ -175,6 +176,13 @@ function StatusLine({ talk }) {
   return html`<div class="status-line">
     <span role="status">${doing}</span>
     ${talk.queued.length > 0 && html`<span>${talk.queued.length} queued</span>`}
-    ${talk.tokens > 0 && html`<span>${talk.tokens.toLocaleString()} tokens</span>`}
+    ${talk.tokens > 0 && html`<span>${used(talk)}</span>`}
   </div>`;
+}
+
+/** What the session has used, and how full the model's context window is. @param {Talk} talk */
+function used({ tokens, context, cost }) {
+  const full = context.window && context.tokens ? `context ${percent(context.tokens / context.window)}` : "";
+  const dollars = cost ? `$${cost.toFixed(cost < 1 ? 4 : 2)}` : "";
+  return [`${tokens.toLocaleString()} tokens`, full, dollars].filter(Boolean).join(" · ");
 }

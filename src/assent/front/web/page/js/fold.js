@@ -33,6 +33,10 @@ export class Talk {
     /** A person requested a compression and is waiting for it; known only here. */
     this.compressing = false;
     this.tokens = 0;
+    /** Dollars; null if the price of one request is unknown. @type {number | null} */
+    this.cost = 0;
+    /** The approximate size of the next request, and the context window of the model (0: unknown), in tokens. */
+    this.context = { tokens: 0, window: 0 };
     /** The reply that is arriving; replaced by the complete one. */
     this.partial = { text: "", thoughts: /** @type {string[]} */ ([]), note: "" };
     /** @type {Map<string, string>} How each question was answered: shown with the call. */
@@ -125,6 +129,8 @@ export class Talk {
     this.model ||= event.model; // a session may begin before there is a model
     const { input = 0, output = 0, thoughts = 0 } = event.usage ?? {};
     this.tokens += input + output + thoughts;
+    this.#pay(event);
+    this.context = { tokens: input ? input + output : this.context.tokens, window: event.window || this.context.window };
     event.parts.forEach((part, place) => {
       const text = part.type === "thought" ? thoughtText({ subject: part.subject ?? "", description: part.text ?? "" }) : part.text;
       if (part.type !== "call" && text) this.#add({ kind: part.type, id: `${event.seq}.${place}`, text });
@@ -142,6 +148,7 @@ export class Talk {
         break;
       case "session.renamed":
         this.title = event.title;
+        this.#pay(event);
         break;
       case "mode.changed":
         this.mode = event.mode;
@@ -149,6 +156,7 @@ export class Talk {
         break;
       case "model.changed":
         this.model = event.model;
+        this.context = { ...this.context, window: event.window ?? 0 };
         this.#note(`Model ${event.model}, set by ${who(event.by, this.me)}.`, "", event);
         break;
       case "model.warning":
@@ -173,15 +181,30 @@ export class Talk {
         this.grants.delete(event.grant_id);
         break;
       case "chat.compressed":
+        this.#pay(event);
+        if (!event.problem) this.#shorten(event);
         this.#note(compressedText(event), event.problem ? "bad" : "", event);
         break;
       case "chat.pruned":
-        this.#note(`Old output was removed: ${event.tokens_before.toLocaleString()} tokens became ${event.tokens_after.toLocaleString()}.`, "", event);
+        this.#shorten(event);
+        this.#note(`Old output was removed: ${becameText(event)}.`, "", event);
         break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
         break;
     }
+  }
+
+  /** A reply without usage costs nothing that anybody could count.
+   * @param {{ usage?: import("./types.d.ts").Usage, cost?: number | null }} event */
+  #pay({ usage, cost }) {
+    if (usage) this.cost = this.cost === null || cost == null ? null : this.cost + cost;
+  }
+
+  /** @param {import("./types.d.ts").Shortened} event */
+  #shorten({ tokens_before, tokens_after, window }) {
+    const tokens = Math.max(tokens_after, this.context.tokens - tokens_before + tokens_after);
+    this.context = { tokens, window: window || this.context.window };
   }
 
   /** @param {Extract<WireEvent, { type: "prompt.submitted" }>} event */
@@ -200,7 +223,8 @@ export class Talk {
     this.#clear();
     if (event.status !== "completed") {
       const words = TURN_ENDS[event.status] ?? event.status;
-      this.#note(event.failure ? `${words} ${event.failure.message}` : words, event.status === "cancelled" ? "" : "bad", event);
+      const why = event.failure?.message ?? "";
+      this.#note(event.status === "failed" && why ? `${words} ${why}` : why || words, event.status === "cancelled" ? "" : "bad", event);
     }
   }
 
@@ -219,6 +243,7 @@ export class Talk {
 const ENDINGS = {
   max_tokens: "The reply was cut off: it reached the model's output limit.",
   safety: "The model's provider stopped this reply because of its safety rules.",
+  too_long: "The reply did not end, so Assent stopped it.",
   other: "The model stopped this reply without saying that it was complete.",
 };
 
@@ -287,10 +312,20 @@ function attachedText(attached) {
 }
 
 /** @param {Extract<WireEvent, { type: "chat.compressed" }>} event */
-function compressedText({ problem, tokens_before, tokens_after }) {
-  if (problem) return `The conversation was not compressed: ${problem}`;
-  return `The older part of the conversation was replaced with a summary: ${tokens_before.toLocaleString()} tokens became ${tokens_after.toLocaleString()}.`;
+function compressedText(event) {
+  if (event.problem) return `The conversation was not compressed: ${event.problem}`;
+  return `The older part of the conversation was replaced with a summary: ${becameText(event)}.`;
 }
+
+/** @param {import("./types.d.ts").Shortened} event */
+function becameText({ tokens_before, tokens_after, window }) {
+  const full = window ? ` (${percent(tokens_before / window)} of the context window)` : "";
+  const left = window ? ` (${percent(tokens_after / window)})` : "";
+  return `${tokens_before.toLocaleString()} tokens${full} became ${tokens_after.toLocaleString()}${left}`;
+}
+
+/** @param {number} part */
+export const percent = (part) => (part > 0 && part < 0.01 ? "<1%" : `${Math.round(part * 100)}%`);
 
 /** @param {{ subject: string, description: string }} thought */
 const thoughtText = ({ subject, description }) => (subject ? `**${subject}**\n\n${description}` : description);

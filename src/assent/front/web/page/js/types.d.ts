@@ -77,6 +77,11 @@ export interface Usage {
   output?: number;
   thoughts?: number;
 }
+export interface Shortened {
+  tokens_before: number;
+  tokens_after: number;
+  window?: number;
+}
 export interface Snapshot {
   session: Session;
   gate: string;
@@ -256,13 +261,13 @@ export type WireEvent = Envelope &
   (
     | { type: "session.created"; folder: string; model: string; mode: Mode; forked_from?: string }
     | { type: "session.opened"; client: string }
-    | { type: "session.renamed"; title: string }
+    | { type: "session.renamed"; title: string; usage?: Usage; cost?: number }
     | { type: "mode.changed"; mode: Mode; by: string }
-    | { type: "model.changed"; model: string; by: string }
+    | { type: "model.changed"; model: string; by: string; window?: number }
     | { type: "model.warning"; model: string; text: string }
     | { type: "effort.changed"; effort: string | null; by: string }
     | { type: "prompt.submitted"; prompt_id: string; text: string; by: string; key?: string; attached?: Attached[] }
-    | { type: "model.message"; prompt_id: string; model: string; parts: Part[]; finish: string; usage?: Usage }
+    | { type: "model.message"; prompt_id: string; model: string; parts: Part[]; finish: string; usage?: Usage; cost?: number; window?: number }
     | { type: "turn.finished"; prompt_id: string; status: string; failure?: Failure }
     | { type: "call.requested"; request: Request }
     | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown>; about?: string }
@@ -272,8 +277,8 @@ export type WireEvent = Envelope &
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
     | { type: "call.output"; call_id: string; text: string; received?: number }
-    | { type: "chat.compressed"; tokens_before: number; tokens_after: number; problem?: string }
-    | { type: "chat.pruned"; tokens_before: number; tokens_after: number }
+    | ({ type: "chat.compressed"; usage?: Usage; cost?: number; problem?: string } & Shortened)
+    | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
     | { type: "grant.added"; grant: Grant }
