@@ -39,7 +39,8 @@ def test_a_conversation_that_grows_too_long_is_compressed_and_that_is_said(progr
     assert event["tokens_before"] > 5_000 > 1_000 > event["tokens_after"]
     if output == "text":
         before, after = event["tokens_before"], event["tokens_after"]
-        assert f"The conversation was compressed: about {before:,} tokens before, {after:,} now" in ended.err
+        shares = f"about {before:,} tokens before ({before / 20:.0f}% of the context window), {after:,} now ("
+        assert f"The conversation was compressed: {shares}" in ended.err
     else:
         assert ended.of_type("chat.compressed")[-1]["tokens_after"] == event["tokens_after"]
 
