@@ -1,12 +1,12 @@
 """Limits end in a question, in bounded time, and never hide a command from a deny rule."""
 
 import random
-import time
 
 import pytest
 
 from assent.policy.shell import judge, rules
 from assent.policy.shell.reader import MAX_STAGES
+from support.complexity import cpu_seconds
 
 _RULES = rules(["ls", "echo"], deny=["canary"])
 _HOSTILE = {
@@ -38,12 +38,6 @@ _HOSTILE = {
 }
 
 
-def _cost(command: str) -> float:
-    start = time.process_time()
-    judge(command, _RULES, cwd="/w", roots=["/w"])
-    return time.process_time() - start
-
-
 @pytest.mark.spec("I6")
 @pytest.mark.parametrize("size", [1_900, 7_900, 9_900, 100_000])
 @pytest.mark.parametrize("name", sorted(_HOSTILE))
@@ -53,7 +47,7 @@ def test_hostile_text_is_judged_in_bounded_time(lead: str, name: str, size: int)
     command = lead + unit * (size // len(unit))
     judge("ls", _RULES, cwd="/w", roots=["/w"])
     # The aim is 50 ms; the bound is wide so that a busy machine does not fail the test.
-    assert min(_cost(command) for _ in range(3)) < 0.25
+    assert cpu_seconds(lambda: judge(command, _RULES, cwd="/w", roots=["/w"])) < 0.25
 
 
 @pytest.mark.spec("I6")
@@ -68,17 +62,14 @@ def test_hostile_text_is_judged_in_bounded_time(lead: str, name: str, size: int)
 )
 def test_a_hostile_program_is_judged_in_bounded_time(command: str) -> None:
     known = rules(["awk", "sqlite3"])
-    start = time.process_time()
-    judge(command, known, cwd="/w", roots=["/w"])
-    judge(command, known, cwd="/w", roots=["/w"])
-    assert time.process_time() - start < 0.5
+    assert cpu_seconds(lambda: judge(command, known, cwd="/w", roots=["/w"])) < 0.25
 
 
 def test_random_text_is_judged_in_bounded_time() -> None:
     pick = random.Random(7)
     for size in (1_900, 9_900, 100_000):
         text = "".join(pick.choice("ls;|&(){}$`'\"\\\n <>*?[]=~#!-ab") for _ in range(size))
-        assert min(_cost(text) for _ in range(3)) < 0.25
+        assert cpu_seconds(lambda text=text: judge(text, _RULES, cwd="/w", roots=["/w"])) < 0.25
 
 
 @pytest.mark.parametrize("search", ["find -exec ", "fd -x "])
