@@ -63,7 +63,7 @@ def test_explain_says_which_rule_decides_each_part_in_words(program: Program):
     ended = program.run("policy", "explain", "--", "git log | head")
     assert ended.code == 0
     assert "allow `git log`  by allow rule `git log`: `git log` shows history" in ended.out
-    assert "without a shell" in ended.out
+    assert "without a shell, in the sandbox `read-only`." in ended.out
     asked = program.run("policy", "explain", "--", "git log | sh")
     assert asked.out.startswith("ask: No rule allows `sh`.")
     assert "risk: medium" in asked.out

@@ -135,7 +135,8 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     if unapproved := policy.unapproved(details):
         yield one_line(f"  files: {unapproved_in_words(unapproved)}.")
     if verdict.plan is not None:
-        yield "  It would run as exactly these words, without a shell."
+        where = "" if verdict.plan.sandbox == "off" else f", in the sandbox `{verdict.plan.sandbox}`"
+        yield f"  It would run as exactly these words, without a shell{where}."
 
 
 async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str]:
