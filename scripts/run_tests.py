@@ -7,6 +7,7 @@ parts and everything they started.
 
 import json
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -118,6 +119,9 @@ class Part:
         for report in map(json.loads, lines):
             yield from self._take(report)
 
+    def has_more(self) -> bool:
+        return not self.told_all and bool(select.select([self.reports], [], [], 0)[0])
+
     def _take(self, report: Report) -> Iterator[str]:
         if "total" in report:
             self.total = report["total"]
@@ -208,14 +212,20 @@ def follow(parts: Sequence[Part], display: Display) -> None:
         while selector.get_map():
             ready = [key.data for key, _ in selector.select(timeout=0.5)]
             for part in ready:
-                for test in part.read():
-                    display.say(f"FAILED {test}")
+                tell_failures(part, display)
             for part in [key.data for key in selector.get_map().values()]:
                 if part.told_all or (part not in ready and part.has_ended()):  # one of its children may hold the pipe
+                    while part.has_more():  # said after we looked, before it ended
+                        tell_failures(part, display)
                     part.wait()
                     selector.unregister(part.reports)
             display.progress(parts)
             check_time(parts, display)
+
+
+def tell_failures(part: Part, display: Display) -> None:
+    for test in part.read():
+        display.say(f"FAILED {test}")
 
 
 def check_time(parts: Sequence[Part], display: Display) -> None:

@@ -415,3 +415,21 @@ async def test_what_cannot_be_ended_is_named(folder: Path, monkeypatch: pytest.M
         assert pid in await end_leftovers(mark, max_wait=0.1)
     task.cancel()
     await asyncio.wait([task])
+
+
+MISSED = """
+import os
+from assent.process import reaper
+
+pid = os.posix_spawn("/bin/sleep", ["sleep", "1000"], {})
+seen = iter([[], [], [pid]])
+reaper.end(lambda: next(seen, []), 0.0, any_left=reaper._has_children)
+print(pid, list(seen))
+"""
+
+
+def test_a_family_has_not_ended_as_long_as_the_kernel_knows_of_a_child() -> None:
+    """The process table may miss a child whose parent exits while it is read."""
+    done = subprocess.run([sys.executable, "-c", MISSED], capture_output=True, check=True, timeout=WAIT_LIMIT)
+    pid, rest = done.stdout.split(maxsplit=1)
+    assert not alive(int(pid)) and rest.strip() == b"[]"

@@ -245,7 +245,7 @@ class Reaper:
 
     def _end_all(self) -> None:
         me, session = os.getpid(), abs(self._leader)
-        end(lambda: process_table.below(me, session), KILL_DELAY)
+        end(lambda: process_table.below(me, session), KILL_DELAY, any_left=_has_children)
 
     def _heard(self, size: int) -> bytes:
         try:
@@ -311,12 +311,17 @@ def end(
     grace: float,
     max_wait: float | None = None,
     on_ended: Callable[[dict[int, int]], object] = dict,
+    any_left: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Until all are gone, or for this many seconds. Reports the children that exited meanwhile."""
+    """Until all are gone, or for this many seconds. Reports the children that exited meanwhile.
+
+    The process table is not read at one moment: a process that forks and exits meanwhile may hide its child. So only
+    the kernel's own word counts as the end of a reaper's family: `any_left`.
+    """
     begun = time.monotonic()
     told: set[int] = set()
     pause = 0.002
-    while pids := living():
+    while (pids := living()) or any_left():
         passed = time.monotonic() - begun
         if max_wait is not None and passed > max_wait:
             return
