@@ -12,6 +12,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from assent.subpath import is_below
+
 _MAX_ALTERNATES = 20
 _MAX_FILE_SIZE = 1_000_000
 _HEAD = re.compile(r"ref:\s*refs/|[0-9a-f]{40}", re.IGNORECASE)
@@ -61,14 +63,14 @@ def leads_outside(cwd: str, roots: Sequence[str]) -> str | None:
     """
     real = [os.path.realpath(root) for root in roots]
     for one in git_folders(cwd):
-        if _below(one.work, real) and (place := next(_outside(one, real), None)) is not None:
+        if is_below(one.work, real) and (place := next(_outside(one, real), None)) is not None:
             return f"the git repository {one.work} leads to {place}, outside the workspace"
     return None
 
 
 def included_by(cwd: str, roots: Sequence[str]) -> list[str]:
     """The files that the settings of workspace repositories include, and those that these include."""
-    folders = [one for one in git_folders(cwd) if _below(one.work, [os.path.realpath(root) for root in roots])]
+    folders = [one for one in git_folders(cwd) if is_below(one.work, [os.path.realpath(root) for root in roots])]
     todo = [path for one in folders for path in (f"{one.common}/config", f"{one.git}/config.worktree")]
     found: list[str] = []
     while todo and len(found) < _MAX_INCLUDED:
@@ -130,7 +132,7 @@ def _is_repository(folder: str) -> bool:
 
 def _outside(one: GitFolder, roots: Sequence[str]) -> Iterator[str]:
     """The places of a workspace repository that are outside the workspace."""
-    if not _below(os.path.realpath(one.git), roots):
+    if not is_below(os.path.realpath(one.git), roots):
         if not _says_it_is_here(one):
             yield os.path.realpath(one.git)
         return  # nothing in here writes what is outside
@@ -183,11 +185,7 @@ def _links_in(folder: str) -> list[str]:
 
 
 def _leaving(paths: Sequence[str] | Iterator[str], roots: Sequence[str]) -> Iterator[str]:
-    return (real for path in paths if not _below(real := os.path.realpath(path), roots))
-
-
-def _below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+    return (real for path in paths if not is_below(real := os.path.realpath(path), roots))
 
 
 def _text(path: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from assent.git_folder import git_folders, taken
+from assent.subpath import is_below
 
 _SHOW_CHANGES = frozenset(
     ("diff", "log", "show", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch")
@@ -40,9 +41,9 @@ class Part(Struct, frozen=True):
 def part_of_repository(cwd: str, roots: Sequence[str]) -> Part | None:
     """None if the workspace contains the whole repository of `cwd`, or there is none."""
     place = os.path.realpath(cwd)
-    root = next((one for one in map(os.path.realpath, roots) if _below(place, one)), None)
+    root = next((one for one in map(os.path.realpath, roots) if is_below(place, [one])), None)
     folder = taken(git_folders(place))
-    if root is None or folder is None or folder.work == root or not _below(root, folder.work):
+    if root is None or folder is None or folder.work == root or not is_below(root, [folder.work]):
         return None
     return Part(folder.work, os.path.relpath(root, folder.work) + "/", root)
 
@@ -80,15 +81,15 @@ def _is_beyond(part: Part, cwd: str, words: Sequence[str], at: int) -> bool:
         if word.startswith("-") and not word.startswith("-L"):
             return bool(_OPTIONS.fullmatch(word) or (words[0] == "diff-tree" and _COMBINED.fullmatch(word)))
         if word.startswith("-L") or words[at - 1] == "-L":
-            return not _below(_join(cwd, word.rpartition(":")[2]), part.root)
+            return not is_below(_join(cwd, word.rpartition(":")[2]), [part.root])
         if word.endswith("^{tree}") and words[0] in ("show", "cat-file"):
             return True
     if (found := _TOP.match(word)) is not None:
-        return not _below(_join(part.top, word[found.end() :]), part.root)
+        return not is_below(_join(part.top, word[found.end() :]), [part.root])
     if ":" in word and not word.startswith((":(", ":!", ":^")) and "--" not in words[:at]:
-        return not _below(_file_in_commit(part, cwd, word), part.root)
+        return not is_below(_file_in_commit(part, cwd, word), [part.root])
     path = _join(cwd, word)
-    return (word.startswith("/") or ".." in word.split("/")) and not _below(path, part.root)
+    return (word.startswith("/") or ".." in word.split("/")) and not is_below(path, [part.root])
 
 
 def _file_in_commit(part: Part, cwd: str, word: str) -> str:
@@ -99,7 +100,3 @@ def _file_in_commit(part: Part, cwd: str, word: str) -> str:
 
 def _join(folder: str, path: str) -> str:
     return os.path.normpath(os.path.join(folder, path))
-
-
-def _below(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")

@@ -8,6 +8,7 @@ from assent.http.body import ChunkedBody
 from assent.models.model_choice import open_model
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, Model, Request, Transient
 from assent.parts import Declaration, Text, UserMessage
+from support.cuts import is_text
 from support.fake_chat import FakeChat
 
 pytestmark = pytest.mark.spec("F9")
@@ -90,12 +91,3 @@ async def test_a_stream_ended_politely_gives_finished_only_after_the_finish_reas
                 assert_nothing_usable(chunks, place)
                 assert isinstance(error, BrokenStream), f"no error after byte {place}"
         await fake_model.close()
-
-
-def is_text(data: bytes) -> bool:
-    """A scenario is JSON, so the cut must not go through a letter; the test above cuts there too."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

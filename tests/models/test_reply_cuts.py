@@ -5,6 +5,7 @@ import pytest
 from assent.http.body import ChunkedBody
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, Model, Request, Transient
 from assent.parts import Text, UserMessage
+from support.cuts import is_text
 from support.wire_formats import FORMATS, Spoken
 
 pytestmark = [pytest.mark.spec("F9"), pytest.mark.parametrize("spoken", FORMATS.values(), ids=FORMATS)]
@@ -72,12 +73,3 @@ async def test_a_stream_ended_politely_after_any_byte_never_gives_finished(spoke
             assert_nothing_usable(chunks, place)
             assert isinstance(error, BrokenStream), f"no error after byte {place}"
         await model.close()
-
-
-def is_text(data: bytes) -> bool:
-    """A scenario is JSON, so the cut must not go through a letter; the test above cuts there too."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

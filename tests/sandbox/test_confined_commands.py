@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -210,3 +211,18 @@ def test_that_there_is_no_sandbox_is_said_once(folder: Path):
         return text in result.display.text
 
     assert [said(), said()] == [True, False]
+
+
+@needs_sandbox
+@pytest.mark.parametrize("place", [".", "nested"])
+def test_hooks_that_appear_in_a_repository_without_any_are_removed(folder: Path, place: str):
+    subprocess.run(["git", "init", "-q", "--template=", str(folder / place)], check=True)
+    content = str(run(folder, f"mkdir {place}/.git/hooks && echo evil > {place}/.git/hooks/pre-commit").content)
+    assert "The sandbox removed" in content
+    assert not (folder / place / ".git/hooks").exists()
+
+
+@needs_sandbox
+def test_settings_that_are_a_pipe_do_not_block_a_command(folder: Path):
+    os.mkfifo(folder / ".npmrc")
+    assert "Exit Code: 0" in str(run(folder, "cat .npmrc").content)

@@ -6,3 +6,12 @@ from itertools import pairwise
 def cut_at(data: bytes, places: list[int]) -> list[bytes]:
     edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
     return [data[start:end] for start, end in pairwise(edges)]
+
+
+def is_text(data: bytes) -> bool:
+    """A scenario is JSON, so the cut must not go through a letter; tests of the decoder cut there, too."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

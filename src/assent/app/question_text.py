@@ -20,6 +20,7 @@ from assent.approval import (
     Outcome,
     Question,
 )
+from assent.sandbox.profiles import PROFILES
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
 
@@ -128,16 +129,12 @@ def _body(details: Details, style: Style) -> Iterator[str]:
                 yield from _asked(question, style)
 
 
-_SANDBOXES = {
-    "read-only": "in a sandbox: it can write nothing and has no network",
-    "workspace": "in a sandbox: it can write to the workspace and has no network",
-    "network": "in a sandbox: it can write to the workspace and use the network",
-}
-
-
 def sandbox_in_words(details: ExecDetails) -> str:
     """Where the command runs; empty if nobody expects a sandbox."""
-    return _SANDBOXES.get(details.sandbox, "outside the sandbox" if details.wider else "")
+    profile = PROFILES[details.sandbox]
+    if profile.confined:
+        return f"in a sandbox: {profile.summary}"
+    return "outside the sandbox" if details.wider else ""
 
 
 def _url_lines(url: str) -> list[str]:

@@ -33,6 +33,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         return _system_refused(error)
+    except ValueError as error:
+        return _settings_refused(error)
+
+
+def _settings_refused(error: ValueError) -> int:
+    """Reports settings that cannot be used, wherever a command reads them."""
+    from assent.config import BadSettings
+
+    if not isinstance(error, BadSettings):
+        raise error
+    from assent import exit_codes
+    from assent.cli.parsing import complain
+
+    complain(str(error))
+    return exit_codes.CONFIG
 
 
 def _system_refused(error: OSError) -> int:

@@ -10,7 +10,7 @@ from assent import exit_codes
 from assent.app.model_access import AuthFailed, ModelAccess, ModelError
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
-from assent.config import BadSettings, load_settings
+from assent.config import load_settings
 
 if TYPE_CHECKING:
     from assent.app.key_check import KeyTaker
@@ -33,11 +33,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
     parser.add_argument("--no-check", action="store_true", help="store the key without checking it")
     args = parser.parse_args(argv)
-    try:
-        access = ModelAccess(os.environ, load_settings(os.environ))
-    except BadSettings as error:
-        complain(str(error))
-        return exit_codes.CONFIG
+    access = ModelAccess(os.environ, load_settings(os.environ))
     try:
         return _login(access, args.provider, check=not args.no_check)
     except ModelError as error:

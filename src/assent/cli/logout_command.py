@@ -6,18 +6,14 @@ import sys
 from assent import exit_codes
 from assent.app.model_access import ModelAccess, ModelError
 from assent.cli.parsing import Parser, complain
-from assent.config import BadSettings, load_settings
+from assent.config import load_settings
 
 
 def main(argv: list[str]) -> int:
     parser = Parser("assent logout", "Removes a key that `assent login` has stored.")
     parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="default: the only provider with a stored key")
     args = parser.parse_args(argv)
-    try:
-        keys = ModelAccess(os.environ, load_settings(os.environ)).keys
-    except BadSettings as error:
-        complain(str(error))
-        return exit_codes.CONFIG
+    keys = ModelAccess(os.environ, load_settings(os.environ)).keys
     stored = keys.stored_providers()
     name = args.provider or (stored[0] if len(stored) == 1 else None)
     if name is None:

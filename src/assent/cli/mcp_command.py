@@ -32,11 +32,7 @@ def main(argv: list[str]) -> int:
     words, command = (argv[: argv.index("--")], argv[argv.index("--") + 1 :]) if "--" in argv else (argv, [])
     args = _parser().parse_args(words)
     args.command = command
-    try:
-        return _act(args)
-    except BadSettings as error:
-        complain(str(error))
-        return exit_codes.CONFIG
+    return _act(args)
 
 
 def _parser() -> Parser:

@@ -13,7 +13,7 @@ from assent.app.style import Style
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
-from assent.config import BadSettings, load_settings
+from assent.config import load_settings
 
 if TYPE_CHECKING:
     from assent.app.model_catalog import ModelView, ProviderView
@@ -33,11 +33,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     args = parser.parse_args(argv)
-    try:
-        access = ModelAccess(os.environ, load_settings(os.environ))
-    except BadSettings as error:
-        complain(str(error))
-        return exit_codes.CONFIG
+    access = ModelAccess(os.environ, load_settings(os.environ))
     return run(_list(access, args.provider, as_json=args.json), ModelError)
 
 

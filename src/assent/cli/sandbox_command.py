@@ -11,8 +11,8 @@ from assent import exit_codes
 from assent.app.sandbox_setup import SandboxReport, check_sandbox
 from assent.app.style import Style
 from assent.app.wording import safe
-from assent.cli.parsing import Parser, complain
-from assent.config import BadSettings, load_settings
+from assent.cli.parsing import Parser
+from assent.config import load_settings
 
 EPILOG = """\
   assent sandbox check           try what must be refused in each profile, and report what happened
@@ -26,11 +26,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("action", nargs="?", choices=("check",), default="check")
     parser.add_argument("--json", action="store_true", help="for programs")
     args = parser.parse_args(argv)
-    try:
-        settings = load_settings(os.environ)
-    except BadSettings as error:
-        complain(str(error))
-        return exit_codes.CONFIG
+    settings = load_settings(os.environ)
     report = asyncio.run(check_sandbox(os.environ, os.getcwd(), settings))
     if args.json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")

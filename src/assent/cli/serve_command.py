@@ -50,13 +50,9 @@ def _parser() -> Parser:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from assent.config import BadSettings, load_settings
+    from assent.config import load_settings
 
-    try:
-        settings = load_settings(os.environ)
-    except BadSettings as error:
-        complain(str(error))
-        return exit_codes.CONFIG
+    settings = load_settings(os.environ)
     from assent.app.identity import user
     from assent.app.session_log import LogError
     from assent.front.web.request_limits import RequestLimits

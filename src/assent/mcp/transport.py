@@ -18,12 +18,11 @@ from mcp_types import jsonrpc_message_adapter
 from assent.mcp.http_transport import event_stream, one_endpoint
 from assent.mcp.intercept import Intercept
 from assent.mcp.notifications import Era, NotConnected, NotificationListener
-from assent.mcp_config import McpServer, expand
+from assent.mcp_config import Entry, McpServer, expand
 from assent.plan import SandboxName
 from assent.process.environment import child_environment
 from assent.process.peer import LineTooLong, Peer
-from assent.process.spawn import Launcher
-from assent.sandbox.confinement import Unconfined, confined_environment, workspace_confinement
+from assent.sandbox.confinement import Confined, Unconfined, confined_environment, workspace_confinement
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are not messages. A greeting is tolerated, a stream of noise is not."""
@@ -55,34 +54,35 @@ def open_transport(
 async def _program(
     server: McpServer, folder: str, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
-    peer = await _start(server, folder, env)
+    cwd = working_folder(server, folder, env)
+    confined = await _confined(server.entry.sandbox, cwd, folder, env)
+    peer = await _start(server.entry, cwd, env, confined)
     try:
         async with _lines(peer, listener) as streams:
             yield intercept.around(streams)
     finally:
         await peer.close()
+        if confined is not None:
+            confined.clean_up()
 
 
-async def _start(server: McpServer, folder: str, env: Mapping[str, str]) -> Peer:
-    entry = server.entry
+async def _start(entry: Entry, cwd: str, env: Mapping[str, str], confined: Confined | None) -> Peer:
     environment = child_environment(env, extra=expand(entry.env, env))
-    cwd = working_folder(server, folder, env)
-    launcher = await _launcher(entry.sandbox, cwd, folder, env)
-    if launcher is not None:
-        environment = confined_environment(environment)
+    argv = [entry.command, *entry.args]
     try:
-        return await Peer.start([entry.command, *entry.args], cwd=cwd, env=environment, launcher=launcher)
+        if confined is None:
+            return await Peer.start(argv, cwd=cwd, env=environment)
+        return await Peer.start(argv, cwd=cwd, env=confined_environment(environment), launcher=confined.launcher)
     except OSError as error:
         raise NotConnected(f"cannot start `{entry.command}`: {error.strerror}") from error
 
 
-async def _launcher(sandbox: SandboxName, cwd: str, folder: str, env: Mapping[str, str]) -> Launcher | None:
+async def _confined(sandbox: SandboxName, cwd: str, folder: str, env: Mapping[str, str]) -> Confined | None:
     """What puts the program into the sandbox that its entry names; without that sandbox, it does not start."""
     try:
-        confined = await workspace_confinement(env, folder).confine(sandbox, cwd)
+        return await workspace_confinement(env, folder).confine(sandbox, cwd)
     except Unconfined as error:
         raise NotConnected(f"there is no sandbox for it: {error}") from error
-    return None if confined is None else confined.launcher
 
 
 def working_folder(server: McpServer, folder: str, env: Mapping[str, str]) -> str:

@@ -1,8 +1,23 @@
 """JSON for the wire. Pure."""
 
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import msgspec
+
+from assent.models.model_protocol import BrokenStream
+
+Event = TypeVar("Event")
+
+
+def decode_event(decode: Callable[[bytes], Event], data: bytes, model: str) -> Event:
+    """One event of a reply. Raises BrokenStream."""
+    try:
+        return decode(data)
+    except msgspec.MsgspecError as error:
+        raise BrokenStream(f"{model} sent a malformed event: {error}") from error
+    except RecursionError:
+        raise BrokenStream(f"{model} sent a malformed event: it is nested too deeply") from None
 
 
 def encode_json(value: Any) -> bytes:

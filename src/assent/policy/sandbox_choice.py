@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
+from assent.sandbox.profiles import PROFILES
 
-ORDER: tuple[SandboxName, ...] = ("read-only", "workspace", "network", "off")
-"""From the tightest to the widest."""
 _FETCHES = frozenset(
     tuple(words.split())
     for words in (
@@ -40,7 +39,7 @@ def sandbox_of(plan: Plan, chosen: Iterable[SandboxName] = ()) -> SandboxName:
 
 
 def widest(names: Sequence[SandboxName]) -> SandboxName:
-    return max(names, key=ORDER.index) if names else "workspace"
+    return max(names, key=list(PROFILES).index) if names else "workspace"
 
 
 def _of_stage(stage: Stage) -> SandboxName:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from assent.plan import paths_in
 from assent.process.landlock import READ, READ_FILE, READ_FOLDER, Ruleset, available
+from assent.subpath import is_below
 
 if TYPE_CHECKING:
     from assent.plan import Plan
@@ -73,8 +74,8 @@ class Openings:
         real = _place_of(descriptor)
         if real is None:
             return False
-        leads_out = not _below(real, self._real_roots)
-        if leads_out and (self._inside or _below(os.path.normpath(path), self._roots)):
+        leads_out = not is_below(real, self._real_roots)
+        if leads_out and (self._inside or is_below(os.path.normpath(path), self._roots)):
             return False
         return not (content and self.is_secret(real))
 
@@ -304,10 +305,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
-
-
 def real_below(path: str, roots: Sequence[str]) -> bool:
     """Whether a path is in one of the roots, with links followed."""
-    return _below(os.path.realpath(path), [os.path.realpath(root) for root in roots])
+    return is_below(os.path.realpath(path), [os.path.realpath(root) for root in roots])

@@ -18,7 +18,7 @@ from assent.git_folder import GitFolder, alternates_of
 from assent.plan import paths_in
 from assent.process.file_limits import Bounds
 from assent.process.landlock import EXECUTE, READ, READ_FILE, WRITE_FILE, Ruleset, available, can_move, write
-from assent.process.pinned import below
+from assent.subpath import is_below
 
 if TYPE_CHECKING:
     from assent.plan import GitWork
@@ -89,9 +89,9 @@ def _places(work: Work) -> Iterator[str]:
     yield from work.roots
     if (one := work.repository) is None:
         return
-    yield from (path for path in map(os.path.realpath, (one.git, one.common)) if not below(path, work.roots))
+    yield from (path for path in map(os.path.realpath, (one.git, one.common)) if not is_below(path, work.roots))
     whole = work.kind == "changes" or work.words[:1] == ["describe"]  # these look at all files, but show none
-    if whole and not below(one.work, work.roots):
+    if whole and not is_below(one.work, work.roots):
         yield one.work
 
 
@@ -99,10 +99,10 @@ def _read_on_the_way(work: Work) -> Iterator[str]:
     """Objects elsewhere, and settings of folders above the workspace about files in it."""
     if (one := work.repository) is None:
         return
-    if not below(os.path.realpath(one.common), work.roots):
+    if not is_below(os.path.realpath(one.common), work.roots):
         yield from alternates_of(one)
     folder = work.cwd
-    while below(folder, [one.work]) and folder != os.path.dirname(folder):
+    while is_below(folder, [one.work]) and folder != os.path.dirname(folder):
         yield from (os.path.join(folder, name) for name in _ON_THE_WAY)
         folder = os.path.dirname(folder)
 
@@ -112,7 +112,7 @@ def _named(work: Work) -> Iterator[str]:
     if work.inside:
         return
     for path in (os.path.normpath(os.path.join(work.cwd, text)) for word in work.words for text in paths_in(word)):
-        if not below(path, work.roots) and path != "/":
+        if not is_below(path, work.roots) and path != "/":
             yield path
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from assent.subpath import is_below
+
 _MERGE = "git merge-file --marker-size=%L %A %O %B"
 # Settings with a variable middle part, and what they are set to.
 _NAMED = {
@@ -167,7 +169,7 @@ def _is_served_here(address: str, roots: Sequence[str], places: Sequence[str], *
         return False
     path = os.path.expanduser(_decoded(address))
     found = [os.path.realpath(os.path.join(place, path + end)) for place in places for end in ("", ".git")]
-    return any(os.path.exists(one) and _below(one, roots) for one in found)
+    return any(os.path.exists(one) and is_below(one, roots) for one in found)
 
 
 def _decoded(address: str) -> str:
@@ -185,8 +187,4 @@ def _plain_inside(path: str, roots: Sequence[str], places: Sequence[str]) -> boo
 def _all_inside(path: str, roots: Sequence[str], places: Sequence[str]) -> bool:
     """From any place where git may find it."""
     found = (os.path.realpath(os.path.join(place, os.path.expanduser(path))) for place in places)
-    return all(_below(one, roots) for one in found)
-
-
-def _below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+    return all(is_below(one, roots) for one in found)

@@ -14,6 +14,8 @@ from typing import IO
 
 from msgspec import Struct
 
+from assent.subpath import is_below
+
 _CHUNK = 65_536
 _WORD = re.compile(rb"""(?:[^ \t'"\\]+|\\.|'[^']*'|"[^"]*")+""", re.DOTALL)
 _QUOTED = re.compile(rb"""\\(.)|'([^']*)'|"([^"]*)\"""", re.DOTALL)
@@ -44,8 +46,8 @@ class Sieve:
         path, real = os.path.normpath(written), self._real(written)
         if self._secret.search(path.casefold()) or self._secret.search(real.casefold()):
             return False
-        leaves = not _below(real, self._real_roots)
-        return not (leaves and (self._only_inside or _below(path, self._roots)))
+        leaves = not is_below(real, self._real_roots)
+        return not (leaves and (self._only_inside or is_below(path, self._roots)))
 
     def _real(self, path: str) -> str:
         """Like `realpath`, but caches folders: names come by the thousand."""
@@ -115,7 +117,3 @@ def _pieces(source: IO[bytes], end: bytes) -> Iterator[bytes]:
             raise UnreadableNames(f"a line is longer than {_MAX_LINE_LENGTH:,} bytes")
     if rest:
         yield rest
-
-
-def _below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

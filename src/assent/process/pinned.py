@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -23,7 +22,3 @@ def pin(path: str, opened: list[int]) -> Pinned:
     opened.append(os.open(path, _FOLDER))
     held = f"/proc/self/fd/{opened[-1]}"
     return Pinned(held, os.readlink(held))
-
-
-def below(path: str, roots: Sequence[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

@@ -31,7 +31,8 @@ from assent.process.git_settings import (
     remotes,
 )
 from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out, names_content
-from assent.process.pinned import Pinned, below, pin
+from assent.process.pinned import Pinned, pin
+from assent.subpath import is_below
 
 if TYPE_CHECKING:
     from assent.plan import GitWork
@@ -159,7 +160,7 @@ def _pinned(folder: str, setup: Setup) -> Pinned:
     """The folder that is checked and that git runs in, which a link must not replace in between."""
     here = pin(folder, setup.opened)
     roots = [os.path.realpath(root) for root in setup.roots]
-    if roots and not below(here.place, roots):
+    if roots and not is_below(here.place, roots):
         raise RefusedRepository(f"{folder} leads out of the workspace")
     return here
 
@@ -198,9 +199,9 @@ class _Git:
             raise RefusedRepository(why)
         own = [one for one in settings if one.is_own]
         trees = [one.value for one in own if one.key == "core.worktree"]
-        if (one := self.taken) is not None and trees and below(one.work, self.roots):
+        if (one := self.taken) is not None and trees and is_below(one.work, self.roots):
             tree = os.path.realpath(os.path.join(one.git, os.path.expanduser(trees[-1])))
-            if not below(tree, self.roots):
+            if not is_below(tree, self.roots):
                 raise RefusedRepository(f"the git repository {one.work} has its files in {tree}, outside the workspace")
         check = _READING.get(self.sub)
         if check is not None and (key := check(own, self.roots, self.places)) is not None:
@@ -219,7 +220,7 @@ class _Git:
 
     def _is_folder(self, name: str) -> bool:
         found = (os.path.realpath(os.path.join(self.cwd, name + end)) for end in ("", ".git"))
-        return any(os.path.exists(one) and below(one, self.roots) for one in found)
+        return any(os.path.exists(one) and is_below(one, self.roots) for one in found)
 
     def _notes(self, settings: Sequence[Setting]) -> tuple[str, ...]:
         """Hooks are commands of the repository, so they do not run; anyone who relies on them must know."""

@@ -16,6 +16,7 @@ from assent.files.protected import why_secret
 from assent.git_folder import GitFolder, git_folders, leads_outside, taken
 from assent.sandbox.profiles import Profile
 from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings
+from assent.subpath import is_below
 
 MAX_SPECIAL_PATHS = 200
 """Each is a mount of its own, and their cost grows with the square of their number."""
@@ -29,6 +30,8 @@ _SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
 """Programs in them listen on sockets, which a read-only mount does not close."""
 _GIT_KEEPS = ("hooks", "config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates")
 """What of a repository decides which programs run, or where it is."""
+_GIT_LACKS = ("hooks", "commondir", "config.worktree")
+"""What must not appear in a repository that does not have it."""
 _GIT_NESTED = ("modules/**/config", "modules/**/hooks", "worktrees/*/config.worktree")
 
 
@@ -61,7 +64,7 @@ class Box(Struct, frozen=True, kw_only=True):
 
     def _above(self, path: str) -> Iterable[str]:
         folder = os.path.dirname(path)
-        while any(is_below(folder, root) for root in (*self.roots, *self.writable)):
+        while is_below(folder, (*self.roots, *self.writable)):
             yield folder
             folder = os.path.dirname(folder)
 
@@ -83,7 +86,8 @@ class BoxMaker:
         """Raises BoxProblem."""
         found = [finder.find() for finder in self._finders]
         repository = self._repository(cwd) if profile.writes else None
-        protected = {*self._protected(found), *_kept_in(repository)} if profile.writes else set[str]()
+        git = _git_folders(found, repository) if profile.writes else []
+        protected = [*_protected_in(found), *_kept_in(git)] if profile.writes else []
         hidden = {*_secrets_in(found), *self._hidden_outside()}
         box = Box(
             profile=profile,
@@ -92,18 +96,10 @@ class BoxMaker:
             protected=_real(protected),
             hidden=self._hidable(_real(hidden)),
             emptied=_real([*_emptied_in(found), *filter(has_token, filter(is_settings, self._in_home()))]),
-            absent=tuple(_missing_in(repository)),
+            absent=tuple(_missing_in(git)),
             needed=tuple(path for path in self._needed if os.path.exists(path)),
         )
         return _checked(box, complete=all(one.complete for one in found))
-
-    def _protected(self, found: Sequence[SpecialPaths]) -> Iterable[str]:
-        """A `.git` folder stays writable, except for the parts that `_kept_in` lists."""
-        for path in (path for one in found for path in one.protected):
-            if os.path.basename(path) == ".git" and os.path.isdir(path):
-                yield from _kept_in(GitFolder(os.path.dirname(path), path, path))
-            else:
-                yield path
 
     def _repository(self, cwd: str) -> GitFolder | None:
         """The repository that git takes there, if it has any business with this workspace."""
@@ -113,18 +109,18 @@ class BoxMaker:
         """The folders of a repository that contains the workspace, or that the workspace is a worktree of."""
         folders = [] if repository is None else [repository.common, repository.git]
         real = dict.fromkeys(os.path.realpath(folder) for folder in folders)
-        return tuple(folder for folder in real if not any(is_below(folder, root) for root in self._roots))
+        return tuple(folder for folder in real if not is_below(folder, self._roots))
 
     def _hidable(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Without what is in another one of them, and without folders that contain the workspace."""
-        outer = [path for path in paths if not any(is_below(path, one) and path != one for one in paths)]
-        return tuple(path for path in outer if not any(is_below(root, path) for root in self._roots))
+        outer = [path for path in paths if not any(path != one and is_below(path, [one]) for one in paths)]
+        return tuple(path for path in outer if not any(is_below(root, [path]) for root in self._roots))
 
     def _hidden_outside(self) -> Iterable[str]:
         yield from (path for path in _SYSTEM_SECRETS if os.path.exists(path))
         yield from (folder for folder in self._own if os.path.isdir(folder))
         yield from (path for path in self._in_home() if not is_settings(path))
-        yield from (path for path in listening_sockets() if not any(is_below(path, root) for root in self._roots))
+        yield from (path for path in listening_sockets() if not is_below(path, self._roots))
         sockets = (os.path.join(self._home, name) for name in _SOCKET_FOLDERS)
         yield from filter(os.path.isdir, sockets)
 
@@ -142,19 +138,32 @@ class BoxMaker:
         return [os.path.join(path, name) for name in names if why_secret((*above, name))]
 
 
-def _kept_in(repository: GitFolder | None) -> Iterable[str]:
-    if repository is None:
-        return
-    for folder in dict.fromkeys((repository.git, repository.common)):
+def _is_git_folder(path: str) -> bool:
+    """It stays writable, except for the parts that `_kept_in` lists."""
+    return os.path.basename(path) == ".git" and os.path.isdir(path)
+
+
+def _protected_in(found: Sequence[SpecialPaths]) -> Iterable[str]:
+    return (path for one in found for path in one.protected if not _is_git_folder(path))
+
+
+def _git_folders(found: Sequence[SpecialPaths], repository: GitFolder | None) -> list[str]:
+    """Those in the workspace, and those of the repository that git takes."""
+    inside = [path for one in found for path in one.protected if _is_git_folder(path)]
+    taken_there = [] if repository is None else [repository.git, repository.common]
+    return list(dict.fromkeys([*inside, *taken_there]))
+
+
+def _kept_in(folders: Iterable[str]) -> Iterable[str]:
+    for folder in folders:
         yield from (os.path.join(folder, name) for name in _GIT_KEEPS if os.path.lexists(os.path.join(folder, name)))
         yield from (path for pattern in _GIT_NESTED for path in glob(os.path.join(folder, pattern), recursive=True))
 
 
-def _missing_in(repository: GitFolder | None) -> Iterable[str]:
-    """With one of these, a repository takes its settings and hooks from elsewhere."""
-    if repository is not None:
-        paths = (os.path.join(repository.git, name) for name in ("commondir", "config.worktree"))
-        yield from (path for path in paths if not os.path.lexists(path))
+def _missing_in(folders: Iterable[str]) -> Iterable[str]:
+    """With one of these, a repository takes its settings or hooks from elsewhere, or has hooks at all."""
+    paths = (os.path.join(folder, name) for folder in folders for name in _GIT_LACKS)
+    return (path for path in paths if not os.path.lexists(path))
 
 
 def remove_new(absent: Iterable[str]) -> list[str]:
@@ -208,11 +217,6 @@ def _checked(box: Box, *, complete: bool) -> Box:
             f"{count} protected files and secrets would need a mount each; the limit is {MAX_SPECIAL_PATHS}"
         )
     return box
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder, or in it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def interpreter_folders() -> list[str]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.spawn import Launcher
-from assent.sandbox.boxes import Box, is_below
+from assent.sandbox.boxes import Box
 from assent.sandbox.seccomp import seccomp_filter
+from assent.subpath import is_below
 
 TEMPORARY = ("/tmp", "/var/tmp", "/run")
 """Replaced by empty folders: other programs listen on sockets in them, and anybody can leave files there."""
@@ -58,8 +59,8 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
         yield from ("--tmpfs", folder)
     if box.profile.network:
         yield from _name_service()
-    outside = [path for path in (*box.hidden, *box.emptied) if not _is_inside(path, (*box.roots, *TEMPORARY))]
-    inside = [path for path in (*box.hidden, *box.emptied) if _is_inside(path, box.roots)]
+    outside = [path for path in (*box.hidden, *box.emptied) if not is_below(path, (*box.roots, *TEMPORARY))]
+    inside = [path for path in (*box.hidden, *box.emptied) if is_below(path, box.roots)]
     yield from _mask(box, outside, masks)
     yield from _needed(box)
     yield from _workspace(box)
@@ -82,14 +83,14 @@ def _workspace(box: Box) -> Iterator[str]:
 
 def _needed(box: Box) -> Iterator[str]:
     for path in box.needed:
-        if any(is_below(path, folder) for folder in TEMPORARY):
+        if is_below(path, TEMPORARY):
             yield from ("--ro-bind", path, path)
 
 
 def _name_service() -> Iterator[str]:
     """The addresses of name servers are often in /run."""
     real = os.path.realpath("/etc/resolv.conf")
-    if is_below(real, "/run") and os.path.exists(real):
+    if is_below(real, ["/run"]) and os.path.exists(real):
         yield from ("--ro-bind", real, real)
 
 
@@ -101,7 +102,3 @@ def _mask(box: Box, paths: Sequence[str], masks: Masks) -> Iterator[str]:
             yield from ("--perms", "0000", "--tmpfs", path, "--remount-ro", path)
         else:
             yield from ("--ro-bind", masks.closed, path)
-
-
-def _is_inside(path: str, roots: Sequence[str]) -> bool:
-    return any(is_below(path, root) for root in roots)

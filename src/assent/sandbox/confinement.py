@@ -3,8 +3,8 @@
     confinement = Confinement(roots, own_folders, masks, env)
     confined = await confinement.confine("workspace", cwd)
 
-The first use tests whether the sandbox holds. If it does not, nothing pretends that it does: `confine` raises, and
-whoever decides about commands must ask a person instead.
+The first use tests whether the sandbox holds. If it does not, nothing pretends that it does: `confine` raises, and the
+caller decides what that means.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class Confinement:
             return None
         if problem := await self.problem():
             raise Unconfined(problem)
-        return self._confined(profile, cwd)
+        return await asyncio.to_thread(self._confined, profile, cwd)  # it may search a large workspace
 
     def _confined(self, profile: Profile, cwd: str) -> "Confined":
         program = bubblewrap()

@@ -10,6 +10,7 @@ import re
 from msgspec import Struct
 
 from assent.files.protected import why_protected, why_secret
+from assent.safe_open import read_regular
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", ".venv", "venv", "site-packages"))
 """Other people's code, in thousands of folders; what is in it runs anyway."""
@@ -87,8 +88,8 @@ def is_settings(path: str) -> bool:
 
 
 def has_token(path: str) -> bool:
+    """Also if it cannot be read: what is not understood is hidden."""
     try:
-        with open(path, "rb") as file:
-            return _TOKEN.search(file.read(1 << 20)) is not None
+        return _TOKEN.search(read_regular(path)) is not None
     except OSError:
-        return False
+        return True

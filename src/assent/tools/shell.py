@@ -96,8 +96,6 @@ class ShellTool(Tool[ShellParams]):
         self.masker = masker or Masker()
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
-        self.no_sandbox = ""
-        """Why there is none, if one was needed."""
         self.said_no_sandbox = False
 
     def prepare(self) -> None:
@@ -117,6 +115,8 @@ class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
         self._params = params
+        self._notices: list[str] = []
+        """What the person is told with the output, besides the model."""
 
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
@@ -230,7 +230,7 @@ class ShellInvocation(Invocation):
             return await confinement().confine(name, self._directory())
         except Unconfined as error:
             if permit.plan is not None:
-                self._tool.no_sandbox = _NO_SANDBOX.format(error)
+                self._without_sandbox(error)
                 return None
             raise ToolFailed(
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
@@ -253,19 +253,17 @@ class ShellInvocation(Invocation):
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
         watch.look()
-        told = [] if watch.changed is None else [_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed))]
-        told += self._say_once()
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *told])
-        output = for_person(finished) + "".join(f"[{note}]\n" for note in told)
+        if watch.changed is not None:
+            self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
+        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *self._notices])
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in self._notices)
         return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
-    def _say_once(self) -> list[str]:
-        """To the person as well: there is no sandbox, and commands run without one."""
-        problem = self._tool.no_sandbox
-        if not problem or self._tool.said_no_sandbox:
-            return []
-        self._tool.said_no_sandbox = True
-        return [problem]
+    def _without_sandbox(self, why: Exception) -> None:
+        """The person and the model are told once that there is no sandbox."""
+        if not self._tool.said_no_sandbox:
+            self._tool.said_no_sandbox = True
+            self._notices.append(_NO_SANDBOX.format(why))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover import end_leftovers

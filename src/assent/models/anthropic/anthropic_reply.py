@@ -14,7 +14,7 @@ from assent.models.anthropic.anthropic_failures import failure_in_stream
 from assent.models.anthropic.anthropic_signature import keep_redacted, keep_signature
 from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.models.streamed_calls import ChunkQueue
-from assent.models.wire_json import encode_json
+from assent.models.wire_json import decode_event, encode_json
 from assent.parts import FinishReason, JsonObject, Usage
 
 
@@ -104,12 +104,7 @@ class AnthropicReply:
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or data == b"[DONE]" or self._stopped:
             return []
-        try:
-            event = _decode(data)
-        except msgspec.MsgspecError as error:
-            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
-        except RecursionError:
-            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        event = decode_event(_decode, data, self._model)
         if event.error is not None:
             raise failure_in_stream(data, self._model)
         return self._read(event)

@@ -13,6 +13,7 @@ from assent.models.bold_subject import split_subject
 from assent.models.gemini.gemini_failures import ADVICE, failure_in_stream
 from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.models.wire_ids import own_id
+from assent.models.wire_json import decode_event
 from assent.parts import FinishReason, JsonObject, Usage
 
 
@@ -87,12 +88,7 @@ class GeminiReply:
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data:
             return []
-        try:
-            event = _decode(data)
-        except msgspec.MsgspecError as error:
-            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
-        except RecursionError:
-            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        event = decode_event(_decode, data, self._model)
         if event.error is not None:
             raise failure_in_stream(data, self._model, self._advice)
         self._note(event)

@@ -15,6 +15,7 @@ from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finish
 from assent.models.openai.openai_failures import failure_in_stream
 from assent.models.openai.responses_request import Phase
 from assent.models.streamed_calls import ChunkQueue
+from assent.models.wire_json import decode_event
 from assent.parts import FinishReason, Usage
 
 
@@ -97,12 +98,7 @@ class ResponsesReply:
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or data == b"[DONE]" or self._finish is not None:
             return []
-        try:
-            event = _decode(data)
-        except msgspec.MsgspecError as error:
-            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
-        except RecursionError:
-            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        event = decode_event(_decode, data, self._model)
         if event.error is not None or event.type in ("error", "response.failed"):
             raise failure_in_stream(data, self._model)
         return self._read(event)

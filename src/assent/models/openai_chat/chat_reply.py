@@ -25,6 +25,7 @@ from assent.models.openai_chat.chat_reasoning import ReasoningDetails
 from assent.models.openai_chat.chat_think_tags import ThinkTags
 from assent.models.openai_chat.chat_usage import ChatUsage, read_usage
 from assent.models.openai_chat.chat_written_calls import WrittenCalls
+from assent.models.wire_json import decode_event
 from assent.parts import FinishReason, JsonObject, Usage
 
 DONE = b"[DONE]"
@@ -136,12 +137,7 @@ class ChatReply:
         return [*chunks, *calls, Finished(reason, self._usage, said)]
 
     def _event(self, data: bytes) -> _Event:
-        try:
-            event = _decode(data)
-        except msgspec.MsgspecError as error:
-            raise BrokenStream(f"{self._model} sent a malformed event: {error}") from error
-        except RecursionError:
-            raise BrokenStream(f"{self._model} sent a malformed event: it is nested too deeply") from None
+        event = decode_event(_decode, data, self._model)
         if event.error or event.object == "error" or (event.choices is None and event.message):
             raise self._failure(data)
         return event

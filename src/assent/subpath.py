@@ -1,0 +1,8 @@
+"""Whether a path is in a folder, by its text alone: whoever asks has resolved links and `..` before."""
+
+from collections.abc import Iterable
+
+
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Whether the path is one of these folders, or in one of them."""
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
