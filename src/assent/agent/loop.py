@@ -114,7 +114,7 @@ class AgentLoop:
 
     async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> Ending:
         guard = LoopGuard()
-        if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
+        if unfinished is not None and (_nothing_to_tell(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
         for _ in range(self._max_turns):
             if limit := await self._reached_limit():
@@ -124,7 +124,7 @@ class AgentLoop:
             if not reply.calls:
                 return reply.ending
             results = await self._schedule(reply.calls)
-            if _all_cancelled(results) or self.closing:
+            if _nothing_to_tell(results) or self.closing:
                 return Ending("cancelled")
             if guard.observe(results):
                 return Ending("loop_detected")
@@ -163,9 +163,10 @@ class AgentLoop:
             del batch  # in the order of its own `results`
 
 
-def _all_cancelled(calls: Sequence[Terminal]) -> bool:
-    """Then there is nothing to tell the model now: the results stay in the history for the next prompt."""
-    return bool(calls) and all(isinstance(call, Cancelled) for call in calls)
+def _nothing_to_tell(calls: Sequence[Terminal]) -> bool:
+    """Everything was cancelled, and nobody gave a reason, which would be an answer to the model. The results stay in
+    the history for the next prompt."""
+    return bool(calls) and all(isinstance(call, Cancelled) and not call.refusal for call in calls)
 
 
 def _difference(after: Usage, before: Usage) -> Usage:

@@ -62,7 +62,7 @@ async def test_the_second_word_is_asked_right_above_the_question(harness: MakeHa
 
 @pytest.mark.spec("C2")
 async def test_r_says_no_with_a_reason_for_the_model(harness: MakeHarness):
-    async with harness(asks_for(CANARY)).open(prompt="go") as on:
+    async with harness(asks_for(CANARY), says("Then the other one.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")
         await on.until_screen(ReasonScreen)
@@ -70,6 +70,7 @@ async def test_r_says_no_with_a_reason_for_the_model(harness: MakeHarness):
         await on.until_screen(ReasonScreen)
         await on.types("use the other file\n")
         await on.until_idle()
+        await on.until_shown("Then the other one.")  # a reason is an answer: the model goes on
         assert [event.reason for event in await on.recorded(ApprovalAnswered)] == ["use the other file"]
         assert not (on.folder / "canary").exists()
 
