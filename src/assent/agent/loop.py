@@ -34,13 +34,15 @@ class AgentLoop:
         make_room: Callable[[str], Awaitable[None]],
         shorten: Callable[[str], Awaitable[bool]],
         reached_limit: Callable[[], Awaitable[str]],
+        interject: Callable[[str], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
         nearest_models: NearestModels | None = None,
     ) -> None:
         """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
         results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
-        whether it helped. `reached_limit` returns which limit forbids another request, if any.
+        whether it helped. `reached_limit` returns which limit forbids another request, if any. `interject` adds what
+        the person wants the model to read now.
         """
         self._turn = turn
         self._scheduler = scheduler
@@ -51,6 +53,7 @@ class AgentLoop:
         self._make_room = make_room
         self._shorten = shorten
         self._reached_limit = reached_limit
+        self._interject = interject
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._nearest_models = nearest_models
@@ -117,6 +120,7 @@ class AgentLoop:
         if unfinished is not None and (_nothing_to_tell(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
         for _ in range(self._max_turns):
+            await self._interject(prompt_id)
             if limit := await self._reached_limit():
                 return Ending("limit_reached", Failure("limit_reached", limit))
             await self._make_room(prompt_id)
