@@ -22,6 +22,7 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Prompt, Status
     from assent.app.model_access import ModelAccess
     from assent.app.model_catalog import ModelCatalog, ModelView
@@ -230,6 +231,16 @@ class LocalHost:
             MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
             for file, problem in context_files(self._env, self.folder)
         ]
+
+    def untrusted(self) -> "Untrusted | None":
+        from assent.app.folder_trust import look
+
+        return look(self._env, self.folder)
+
+    def trust(self, shown: "Untrusted") -> None:
+        from assent.app.folder_trust import accept
+
+        accept(self._env, self.folder, shown)
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         from assent.app.custom_commands import load_custom

@@ -11,6 +11,7 @@ from assent.front.tui.slash import (
     info_commands,
     program_commands,
     session_commands,
+    trust_command,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
 from assent.front.tui.slash.slash_helpers import HOST_ERRORS, named
@@ -32,6 +33,7 @@ class SlashRegistry:
             *change_commands.COMMANDS,
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
+            *trust_command.COMMANDS,
             *info_commands.COMMANDS,
             *program_commands.COMMANDS,
         )
