@@ -27,6 +27,7 @@ from assent.events import (
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
+    SessionRenamed,
     TurnFinished,
 )
 from assent.files.locks import take_lock
@@ -793,6 +794,7 @@ async def test_a_session_that_is_whole_is_salvaged_as_it_is(log: SessionLog):
 
 REPLY = ModelReplied(prompt_id="p", model="m", parts=(), finish="stop", usage=Usage(input=70, output=30), cost=0.25)
 UNPRICED = ModelReplied(prompt_id="p", model="m", parts=(), finish="stop", usage=Usage(input=10))
+TITLE = SessionRenamed("A title", by="model", model="m", usage=Usage(input=5, output=5), cost=0.5)
 
 
 @pytest.mark.spec("K5")
@@ -801,12 +803,12 @@ async def test_what_a_session_used_is_counted_by_day_and_outlives_it(log: Sessio
     await log.create("s", noon, CREATED)
     fence = await log.acquire("s")
     await log.append(fence, [Envelope(2, noon, "s", REPLY), Envelope(3, noon, "s", UNPRICED)])
-    await log.append(fence, [Envelope(4, next_noon, "s", REPLY)])
-    assert await log.spent_by_session() == {"s": Spending(requests=3, tokens=210, dollars=0.5, unpriced=1)}
+    await log.append(fence, [Envelope(4, next_noon, "s", REPLY), Envelope(5, next_noon, "s", TITLE)])
+    assert await log.spent_by_session() == {"s": Spending(requests=4, tokens=220, dollars=1.0, unpriced=1)}
     await log.release(fence)
     await log.delete("s")
     assert await log.spent_on(day_of(noon)) == Spending(requests=2, tokens=110, dollars=0.25, unpriced=1)
-    assert await log.spent_on(day_of(next_noon)) == Spending(requests=1, tokens=100, dollars=0.25)
+    assert await log.spent_on(day_of(next_noon)) == Spending(requests=2, tokens=110, dollars=0.75)
 
 
 @pytest.mark.spec("K5")

@@ -50,6 +50,7 @@ from assent.session.log import (
     session_busy,
 )
 from assent.session.migrations import CURRENT_VERSION, migrate
+from assent.session.projection import decode_waiting
 from assent.session.spending_index import forget_session, spent_by_session, spent_on
 from assent.session.writer import Job, Writer
 
@@ -169,7 +170,7 @@ class SqliteLog:
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         rows = await self._read(index.waiting(owner, limit, offset))
-        return _readable(index.decoded, rows)
+        return _readable(decode_waiting, rows)
 
     async def count_waiting(self) -> dict[str, int]:
         return await self._read(index.count_waiting)
@@ -185,7 +186,7 @@ class SqliteLog:
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
         row = await self._inline(index.waiting_call(session, call_id))
-        return None if row is None else index.decoded(row)
+        return None if row is None else decode_waiting(row)
 
     async def pending(self) -> list[str]:
         return await self._read(index.pending)
@@ -235,8 +236,8 @@ class SqliteLog:
     def _insert(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
         rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
         db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-        for envelope in envelopes:
-            self._index.add(db, envelope.session, envelope.ts, envelope.event)
+        if envelopes:
+            self._index.add(db, envelopes[0].session, envelopes)
 
     def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         """Advances the session's counter, but only for the newest fence and only without a gap."""
