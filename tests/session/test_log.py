@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -32,6 +33,7 @@ from assent.events import (
 )
 from assent.files.locks import take_lock
 from assent.parts import Result, Usage
+from assent.postgres.postgres_log import PostgresLog
 from assent.session.fork import fork_session
 from assent.session.inline_reader import InlineReader
 from assent.session.log import (
@@ -52,17 +54,31 @@ from assent.session.memory_log import MemoryLog
 from assent.session.sqlite_log import SqliteLog
 from assent.session.writer import Job
 from support.older_log import take_back_to
+from support.postgres_server import PostgresServer
 from support.waiting import WAIT_LIMIT
 
 CREATED = SessionCreated(folder="/w", model="model", mode="default", version="0")
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart"])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
+
+
+@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart", POSTGRES])
 async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionLog]:
-    in_memory, apart = request.param == "memory", "apart" in request.param
-    backend: SessionLog = MemoryLog() if in_memory else SqliteLog(tmp_path / "data", busy=apart)
+    backend = _backend(request, tmp_path)
     yield backend
     await backend.close()
+
+
+def _backend(request: pytest.FixtureRequest, tmp_path: Path) -> SessionLog:
+    match request.param:
+        case "memory":
+            return MemoryLog()
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            return PostgresLog(server.url, schema=f"test_{uuid4().hex}")
+        case kind:
+            return SqliteLog(tmp_path / "data", busy="apart" in kind)
 
 
 @pytest.fixture
