@@ -38,3 +38,9 @@ def postgres_server() -> Iterator[PostgresServer]:
     server.start()
     yield server
     server.remove()
+
+
+@pytest.fixture
+def database(postgres_server: PostgresServer) -> str:
+    """The URL of an empty database."""
+    return postgres_server.new_database()

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from uuid import uuid4
 
 from support.programs import find_program
 
@@ -17,7 +18,7 @@ class PostgresServer:
     def __init__(self) -> None:
         server = find_program("postgres")
         assert server is not None, "PostgreSQL is not installed (apt install postgresql)"
-        self._programs = Path(server).parent
+        self._programs = Path(server).resolve().parent
         self.folder = Path(tempfile.mkdtemp(prefix="assent-pg-"))
         self.url = f"postgresql://assent@/postgres?host={self.folder}"
         """Of the server's first database."""
@@ -39,6 +40,12 @@ class PostgresServer:
 
     def stop(self, how: str = "fast") -> None:
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-t", "120", "-m", how, "stop")
+
+    def new_database(self) -> str:
+        """Its URL."""
+        name = f"test_{uuid4().hex}"
+        self._run("createdb", "-h", str(self.folder), "-U", "assent", name)
+        return self.url.replace("/postgres?", f"/{name}?")
 
     def remove(self) -> None:
         self.stop("immediate")

@@ -43,10 +43,17 @@ class Connections:
         if self.closed:
             raise LogUnavailable("the log is closed")
         connection = await self._open()
+        try:
+            await self._migrate(connection)
+        except BaseException:
+            await close_quietly(connection)
+            raise
+        return connection
+
+    async def _migrate(self, connection: Connection) -> None:
         if not self._migrated:
             await migrate(connection, self._schema)
             self._migrated = True
-        return connection
 
     async def _open(self) -> Connection:
         opened: Any = await asyncpg.connect(self._url, timeout=CONNECT_SECONDS, **self._settings())  # pyright: ignore
@@ -110,6 +117,15 @@ class Connections:
     def place(self) -> str:
         parts = urlsplit(self._url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+async def close_quietly(connection: Connection | None) -> None:
+    """Also one that is broken already."""
+    if connection is not None:
+        try:
+            await connection.close()
+        except (*LOST, asyncpg.PostgresError):
+            connection.terminate()
 
 
 def _problem(error: BaseException) -> str:

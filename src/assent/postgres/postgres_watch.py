@@ -11,7 +11,7 @@ from collections.abc import Callable
 import asyncpg
 
 from assent.postgres.connection_protocol import Connection
-from assent.postgres.postgres_connections import LOST, Connections
+from assent.postgres.postgres_connections import LOST, Connections, close_quietly
 from assent.postgres.postgres_writer import CHANNEL
 from assent.session.log import LogError, session_busy
 
@@ -123,7 +123,7 @@ class PostgresWatch:
     async def close(self) -> None:
         if self._reconnecting is not None:
             self._reconnecting.cancel()
+            await asyncio.wait([self._reconnecting])
         self.locked.clear()
         connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.terminate()
+        await close_quietly(connection)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from assent.events import Envelope
 from assent.postgres.append_batch import APPEND, SessionAppend, append_arguments, plain
 from assent.postgres.connection_protocol import Connection
-from assent.postgres.postgres_connections import LOST, Connections
+from assent.postgres.postgres_connections import LOST, Connections, close_quietly
 from assent.session.log import Fence, LogError, Stamp, key_reused, lost_fence, no_such_session
 
 CHANNEL = "assent_log"
@@ -89,7 +89,8 @@ class PostgresWriter:
         """Writes what is queued, and closes the connection."""
         if self._running is not None:
             await self._running
-        await self._drop()
+        connection, self._connection = self._connection, None
+        await close_quietly(connection)
 
     @property
     def process(self) -> int:
@@ -125,13 +126,13 @@ class PostgresWriter:
             try:
                 return await write(again)
             except LOST:
-                await self._drop()
+                self._drop()
                 if self._connections.closed or asyncio.get_running_loop().time() > deadline:
                     raise
             await asyncio.sleep(pause)
             pause, again = min(2 * pause, LONGEST_PAUSE), True
 
-    async def _drop(self) -> None:
+    def _drop(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.terminate()
