@@ -229,6 +229,8 @@ def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
 
 
 def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
+    if not command:
+        return ()
     import shlex
 
     try:

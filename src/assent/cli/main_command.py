@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assent import __version__, exit_codes
 from assent.cli.parsing import BadInput, Parser, complain
+from assent.cli.quick_imports import import_msgspec
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
     from assent.config import Settings
@@ -132,6 +133,7 @@ def build_parser() -> Parser:
 
 
 def _run(args: argparse.Namespace) -> int:
+    import_msgspec()
     from assent.config import BadSettings, load_settings
 
     try:

@@ -6,7 +6,6 @@ Protected files and suspicious addresses are never proposed: they need approval 
 
 import os
 import re
-import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -140,7 +139,7 @@ def _grant(
     prefixes: tuple[tuple[str, ...], ...] = (),
 ) -> Grant:
     return Grant(
-        id=secrets.token_hex(8),
+        id=os.urandom(8).hex(),
         kind=kind,
         tool=tool,
         reach=reach,

@@ -12,16 +12,10 @@ from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, Co
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import (
-    NotWaiting,
-    Refused,
-    check_answer,
-    edited_args,
-    grant_for,
-    person_decision,
-)
+from assent.scheduler.approvals import check_answer, edited_args, grant_for, person_decision
 from assent.scheduler.call import AwaitingApproval, Scheduled, advance
 from assent.scheduler.call_task import CallTask, Journal
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions, make_action, new_about
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 

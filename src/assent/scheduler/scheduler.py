@@ -22,10 +22,11 @@ from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.scheduler.answers import Answers
-from assent.scheduler.approvals import Clock, NotWaiting
+from assent.scheduler.approvals import Clock
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
+from assent.scheduler.refusals import NotWaiting
 from assent.scheduler.transitions import Over, Transitions
 from assent.secrets.mask import Masker
 from assent.tools.registry import Registry

@@ -7,7 +7,8 @@ that arrives while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from assent import __version__
 from assent.agent.loop import AgentLoop
@@ -43,10 +44,10 @@ from assent.events import (
 from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.lazy_scheduler import LazyScheduler
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
@@ -57,10 +58,12 @@ from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
-from assent.session.titling import Titler
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
-from assent.tools.undo import hand_over
+
+if TYPE_CHECKING:  # loaded when they are needed
+    from assent.scheduler.scheduler import Scheduler
+    from assent.session.titling import Titler
 
 
 async def create_session(
@@ -103,7 +106,7 @@ class Runner:
         self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
         self._policy = _policy(state, options)
-        hand_over(state.changes, registry)
+        registry.hand_over(state.changes)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
@@ -149,7 +152,7 @@ class Runner:
             compaction=compaction,
             context_files=context_files,
             ids=ids,
-            titler=Titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
+            titler=_titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
             mentions=lambda text: options.load_mentions(text, policy),
             changed=self._news.set,
         )
@@ -389,22 +392,35 @@ def _policy(state: SessionState, options: RunOptions) -> Policy:
     )
 
 
+def _titler(
+    state: SessionState, journal: SessionJournal, caller: ModelCaller, reached_limit: Callable[[], Awaitable[str]]
+) -> "Titler":
+    from assent.session.titling import Titler
+
+    return Titler(state, journal, caller, reached_limit)
+
+
 def _scheduler(
     state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: RunOptions
-) -> Scheduler:
-    return Scheduler(
-        state.session,
-        registry,
-        policy,
-        journal,
-        gate=state.gate,
-        attended=options.attended,
-        max_parallel=options.max_parallel,
-        approval_ttl=options.approval_ttl,
-        clock=options.clock,
-        masker=options.masker,
-        give_way=options.give_way,
-    )
+) -> LazyScheduler:
+    def load() -> "Scheduler":
+        from assent.scheduler.scheduler import Scheduler
+
+        return Scheduler(
+            state.session,
+            registry,
+            policy,
+            journal,
+            gate=state.gate,
+            attended=options.attended,
+            max_parallel=options.max_parallel,
+            approval_ttl=options.approval_ttl,
+            clock=options.clock,
+            masker=options.masker,
+            give_way=options.give_way,
+        )
+
+    return LazyScheduler(load)
 
 
 def _queued(key: str, command: Submit | RunTool) -> Queued:

@@ -258,10 +258,20 @@ class SessionState:
             self.incompressible = self.tokens
             return
         kept = self._history[cut:]
+        for entry in self._history[:cut]:
+            if isinstance(entry, _CallsOf):
+                self._shed_results(entry.call_ids)
         answer = () if kept and isinstance(kept[0], ModelMessage) else (UNDERSTOOD,)
         self._history = [UserMessage((Text(event.summary),)), *answer, *kept]
         self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
         self.incompressible = 0
+
+    def _shed_results(self, call_ids: Iterable[str]) -> None:
+        """The model will never see them again, and people see what is displayed: a long session stays small."""
+        for call_id in call_ids:
+            call = self.calls.get(call_id)
+            if isinstance(call, Terminal) and call.display is not None:
+                self.calls[call_id] = replace(call, result=pruned(call.result))
 
     def _safe_cut(self, wanted: int) -> int:
         """Before the first reply with an unfinished call, and never between a reply and its results."""

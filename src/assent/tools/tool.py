@@ -7,7 +7,7 @@ permit, which only the scheduler issues. Tools do not know policy, approvals or 
 import functools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -162,6 +162,16 @@ class Invocation(ABC):
         return ()
 
 
+class ToolFacts(Struct, frozen=True, kw_only=True):
+    """What the model, the rules and the conversation need to know about a tool before it is used."""
+
+    name: str
+    description: str
+    kind: Kind
+    for_model: bool
+    schema: JsonObject
+
+
 class AnyTool(ABC):
     """What the registry, the model and the scheduler know about a tool."""
 
@@ -188,6 +198,19 @@ class AnyTool(ABC):
     @abstractmethod
     def build(self, args: JsonObject) -> Invocation:
         """Validate the arguments. Raises InvalidParams with a message for the model."""
+
+    def facts(self) -> ToolFacts:
+        return ToolFacts(
+            name=self.name,
+            description=self.description,
+            kind=self.kind,
+            for_model=self.for_model,
+            schema=self.schema(),
+        )
+
+    def look_back_on(self, changes: Mapping[str, FileChange]) -> None:
+        """The changes made by the session's calls, in order, for a tool that needs them."""
+        return
 
     def prepare(self) -> None:
         """A call may come, or is being judged: start slow, harmless preparations. Called often, so it must cost nothing
