@@ -23,6 +23,7 @@ from assent.approval import (
 from assent.sandbox.profiles import PROFILES
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
+from assent.web.destinations import from_url
 
 KEYS: dict[str, Outcome] = {
     "y": "proceed_once",
@@ -92,6 +93,8 @@ def question_title(details: Details) -> str:
             return f"Run a command (risk: {risk})"
         case InfoDetails(urls=()):
             return "Access data"
+        case InfoDetails(urls=urls) if from_url(urls[0]) is not None:
+            return "Connect to a host"
         case InfoDetails():
             return "Fetch from the web"
         case McpDetails(tool=tool, command=command) if command:

@@ -163,22 +163,24 @@ class CommandJudge:
         if used is None:
             return Verdict("ask", "rule", "a grant with a use limit covers a single command, not several")
         assert found.plan is not None
-        chosen = self._chosen_sandboxes()
+        rules = self._choosing()
+        chosen: list[SandboxName] = [rule.sandbox for rule in rules if rule.sandbox is not None]
+        domains = tuple(dict.fromkeys(entry for rule in rules for entry in rule.domains))
         if "off" in chosen:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
         reads = only_reads(self._details.command, self._details.directory, self._roots)
-        plan = replace(found.plan, sandbox="read-only" if reads and not chosen else sandbox_of(found.plan, chosen))
+        sandbox = "read-only" if reads and not chosen else sandbox_of(found.plan, chosen)
+        plan = replace(found.plan, sandbox=sandbox, domains=domains)
         if used and self._unapproved:
             return Verdict("ask", "rule", unapproved_in_words(self._unapproved))
         if used:
             return by_grants(used, plan)
         return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), plan)
 
-    def _chosen_sandboxes(self) -> list[SandboxName]:
-        """Those that rules name for the commands they allow."""
+    def _choosing(self) -> list[Rule]:
+        """The rules that allow the commands of the line, which may name their sandbox."""
         parts = [_named(words) for words in self._written()]
-        rules = [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
-        return [rule.sandbox for rule in rules if rule.sandbox is not None]
+        return [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
 
     def _used_grants(self) -> list[Grant] | None:
         """The grants required to allow it; None if one with a use limit would count for several commands."""

@@ -30,6 +30,7 @@ from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yol
 from assent.policy.file_approvals import FileApprovals
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
+from assent.web.destinations import CONNECT
 
 if TYPE_CHECKING:
     from assent.policy.command_policy import CommandJudge
@@ -119,6 +120,11 @@ class Policy:
         if self._files is not None and isinstance(details, ExecDetails) and details.executes:
             with suppress(OSError):  # then they are asked about again
                 self._files.approve(details.executes)
+
+    def connections(self) -> tuple[str, ...]:
+        """The hosts that rules allow commands to connect to."""
+        allowing = (rule for rule in self.rules if rule.ruling == "allow" and rule.tool == CONNECT and rule.domain)
+        return tuple(rule.domain for rule in allowing if not rule.modes or self.mode in rule.modes)
 
     def judge(self, action: Action) -> Verdict:
         match action.details:
@@ -231,6 +237,8 @@ def _ask(action: Action) -> Verdict:
             reason = "changing files needs approval in this mode"
         case InfoDetails(warnings=[warning, *_]):
             reason = f"check the address: {warning}"
+        case InfoDetails() if action.tool == CONNECT:
+            reason = "none of your rules allows a command to connect to this host"
         case InfoDetails():
             reason = "web requests need approval in this mode"
         case McpDetails(unseen=unseen) if unseen:

@@ -13,10 +13,12 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
+from assent.proxy.doorway import Doorway, proxy_environment
 from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.profiles import PROFILES, Profile
@@ -43,9 +45,13 @@ class Confined(Struct, frozen=True):
 
     launcher: Launcher
     absent: tuple[str, ...] = ()
+    doorway: Doorway | None = None
+    """Where its proxy gets in; None if it has none."""
 
     def clean_up(self) -> list[str]:
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
+        if self.doorway is not None:
+            self.doorway.close()
         return [
             f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
             for path in remove_new(self.absent)
@@ -80,24 +86,30 @@ class Confinement:
         except OSError as error:
             return str(error)
 
-    async def confine(self, name: SandboxName, cwd: str) -> "Confined | None":
-        """How to start a program in this profile; None for `off`. Raises Unconfined."""
+    async def confine(self, name: SandboxName, cwd: str, *, open_network: bool = False) -> "Confined | None":
+        """How to start a program in this profile; None for `off`. Raises Unconfined. With the profile `network`, the
+        caller runs the proxy, unless the network is to be open.
+        """
         profile = PROFILES[name]
         if not profile.confined:
             return None
         if problem := await self.problem():
             raise Unconfined(problem)
-        return await asyncio.to_thread(self._confined, profile, cwd)  # it may search a large workspace
+        # It may search a large workspace.
+        return await asyncio.to_thread(self._confined, profile, cwd, open_network)
 
-    def _confined(self, profile: Profile, cwd: str) -> "Confined":
+    def _confined(self, profile: Profile, cwd: str, open_network: bool) -> "Confined":
         program = bubblewrap()
         assert program is not None, "tested before"
         try:
             box = self._maker.box(profile, cwd)
             self.masks.make()
+            doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
-        return Confined(bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks), box.absent)
+        box = replace(box, doorway="" if doorway is None else doorway.path, open_network=open_network)
+        launcher = bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
+        return Confined(launcher, box.absent, doorway)
 
 
 def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
@@ -106,11 +118,12 @@ def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
     return Confinement([folder], own, os.path.join(data, "sandbox"), env)
 
 
-def confined_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """For a program in a sandbox: its own temporary folder and caches, and no way to programs outside."""
+def confined_environment(env: Mapping[str, str], *, proxied: bool = False) -> dict[str, str]:
+    """For a program in a sandbox: its own temporary folder and caches, and no way to programs outside but its proxy."""
     kept = {name: value for name, value in env.items() if name not in _LEFT_OUT}
     caches = {name: os.path.join("/tmp/.cache", folder).rstrip("/") for name, folder in _CACHES.items()}
-    return kept | caches | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
+    proxy = proxy_environment(env) if proxied else {}
+    return kept | caches | proxy | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
 
 
 def _other_owner(roots: Sequence[str]) -> str | None:

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.sandbox.confinement import Confined, Confinement
+    from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
+    from assent.web.dial import Dial
+    from assent.web.urls import Resolver
 
 _MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
@@ -82,10 +85,14 @@ class ShellTool(Tool[ShellParams]):
         masker: Masker | None = None,
         confinement: "Callable[[], Confinement] | None" = None,
         approved: SandboxName = "off",
+        domains: tuple[str, ...] = (),
+        resolve: "Resolver | None" = None,
+        dial: "Dial | None" = None,
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
         get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
-        and which profile those have that run as they are written.
+        which profile those have that run as they are written, to which hosts all of them may connect, and how hosts
+        are resolved and dialled.
         """
         self.files = files
         self.limits = limits
@@ -96,6 +103,8 @@ class ShellTool(Tool[ShellParams]):
         self.masker = masker or Masker()
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
+        self.domains = domains
+        self.resolve, self.dial = resolve, dial
         self.said_no_sandbox = False
 
     def prepare(self) -> None:
@@ -131,8 +140,9 @@ class ShellInvocation(Invocation):
             directory=self._directory(),
             risk="high",
             risk_reason="It was not analysed.",
-            sandbox=self._params.sandbox or self._tool.approved,
+            sandbox=self._asked,
             wider=bool(self._params.sandbox) and self._tool.confinement is not None,
+            domains=self._tool.domains if self._asked == "network" else (),
         )
 
     def resources(self) -> Resources:
@@ -147,6 +157,7 @@ class ShellInvocation(Invocation):
 
         from assent.process.changed_files import FileChanged, StartWatch
         from assent.tools.support.clean_output import OutputCleaner
+        from assent.tools.support.network_access import NetworkAccess, proxied
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
@@ -155,9 +166,12 @@ class ShellInvocation(Invocation):
         whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
         confined = await self._confined(permit)
         removed: list[str] = []
+        access = NetworkAccess(live, self._domains(permit))
+        doorway = None if confined is None else confined.doorway
         try:
             watch = StartWatch(permit.unchanged)
-            finished = await self._run(permit, confined, live, throttle, whole, watch)
+            async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
+                finished = await self._run(permit, confined, live, throttle, whole, watch, access)
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except FileChanged as error:
@@ -170,7 +184,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        return self._result(finished, whole, permit, removed, watch)
+        return self._result(finished, whole, permit, removed, watch, access)
 
     async def _run(
         self,
@@ -180,6 +194,7 @@ class ShellInvocation(Invocation):
         throttle: "Throttle",
         whole: "WholeOutput",
         watch: "StartWatch",
+        access: "NetworkAccess",
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
@@ -201,7 +216,7 @@ class ShellInvocation(Invocation):
         return await run(
             argv,
             cwd=self._directory(),
-            env=env if confined is None else confined_environment(env),
+            env=env if confined is None else confined_environment(env, proxied=confined.doorway is not None),
             launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
             on_start=live.process,
@@ -210,12 +225,22 @@ class ShellInvocation(Invocation):
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
             mark=permit.mark,
+            is_held_up=lambda: access.is_waiting,
         )
+
+    @property
+    def _asked(self) -> SandboxName:
+        """The profile in which it runs as it is written."""
+        return self._params.sandbox or self._tool.approved
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
             return "off"
-        return permit.plan.sandbox if permit.plan is not None else self._params.sandbox or self._tool.approved
+        return permit.plan.sandbox if permit.plan is not None else self._asked
+
+    def _domains(self, permit: Permit) -> tuple[str, ...]:
+        """Where it may connect to without asking."""
+        return (*self._tool.domains, *(permit.plan.domains if permit.plan is not None else ()))
 
     async def _confined(self, permit: Permit) -> "Confined | None":
         """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
@@ -243,6 +268,7 @@ class ShellInvocation(Invocation):
         permit: Permit,
         removed: list[str],
         watch: "StartWatch",
+        access: "NetworkAccess",
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
@@ -251,12 +277,12 @@ class ShellInvocation(Invocation):
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
+        notes += [*(access.notes() or sandbox_notes(finished, self._profile(permit))), *removed]
         watch.look()
         if watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
         report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *self._notices])
-        output = for_person(finished) + "".join(f"[{note}]\n" for note in self._notices)
+        output = for_person(finished) + "".join(f"[{note}]\n" for note in [*access.summary(), *self._notices])
         return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
     def _without_sandbox(self, why: Exception) -> None:

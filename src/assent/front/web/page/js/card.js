@@ -177,6 +177,7 @@ export function title(details) {
     case "exec":
       return "Run a command";
     case "info":
+      if (details.urls?.some((url) => url.startsWith("tcp://"))) return "Connect to a host";
       return details.urls?.length ? "Fetch from the web" : "Access data";
     case "mcp":
       if (details.command) return `Use ${visible(details.tool)}, a tool of this project`;
@@ -239,7 +240,7 @@ const MAX_REASON_LENGTH = 300;
 const SANDBOXES = {
   "read-only": ", in a sandbox: it can write nothing and has no network",
   workspace: ", in a sandbox: it can write to the workspace and has no network",
-  network: ", in a sandbox: it can write to the workspace and use the network",
+  network: ", in a sandbox: it can write to the workspace and connect to hosts that you allow",
 };
 
 /** @param {{ sandbox?: string, wider?: boolean }} details */
