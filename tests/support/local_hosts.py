@@ -28,12 +28,16 @@ class LocalHosts:
         self.port = port
         self.addresses: dict[str, list[str]] = {}
         """Names that resolve to something else."""
+        self.rebinds: dict[str, list[str]] = {}
+        """What names resolve to from the second time on."""
         self.resolved: list[str] = []
         self.dialled: list[tuple[str, int]] = []
 
     async def resolve(self, host: str) -> list[str]:
         self.resolved.append(host)
-        return self.addresses.get(host, [PUBLIC])
+        found = self.addresses.get(host, [PUBLIC])
+        self.addresses |= {host: self.rebinds[host]} if host in self.rebinds else {}
+        return found
 
     async def dial(self, address: str, port: int) -> socket.socket:
         self.dialled.append((address, port))

@@ -135,9 +135,12 @@ def _body(details: Details, style: Style) -> Iterator[str]:
 def sandbox_in_words(details: ExecDetails) -> str:
     """Where the command runs; empty if nobody expects a sandbox."""
     profile = PROFILES[details.sandbox]
-    if profile.confined:
-        return f"in a sandbox: {profile.summary}"
-    return "outside the sandbox" if details.wider else ""
+    if not profile.confined:
+        return "outside the sandbox" if details.wider else ""
+    paths = [f"also writes to {safe(path, 'label')}" for path in details.writable]
+    hosts = [safe(entry, "label") for entry in details.domains]
+    without_asking = [f"without asking, it may connect to {', '.join(hosts)}"] if hosts else []
+    return "; ".join([f"in a sandbox: {profile.summary}", *paths, *without_asking])
 
 
 def _url_lines(url: str) -> list[str]:

@@ -34,6 +34,7 @@ from assent.web.destinations import CONNECT
 
 if TYPE_CHECKING:
     from assent.policy.command_policy import CommandJudge
+    from assent.policy.kept_rules import RuleKeeper
 
 
 class Policy:
@@ -50,10 +51,13 @@ class Policy:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
         files: FileApprovals | None = None,
+        keeper: "RuleKeeper | None" = None,
     ) -> None:
         """`clock` gives the time of day, which may be changed; `timer` is monotonic. `files` knows the files that
-        commands execute; without it, commands are judged by their words alone.
+        commands execute; without it, commands are judged by their words alone. `keeper` writes grants that outlive the
+        session; without it, there are none.
         """
+        self._keeper = keeper
         self.rules = tuple(sorted(rules, key=Rule.order))
         self.mode: Mode = mode
         self.grants = dict[str, Grant]()
@@ -71,6 +75,15 @@ class Policy:
     def add_grant(self, grant: Grant) -> None:
         self.grants[grant.id] = grant
         self._offsets[grant.id] = self._clock() - self._timer()
+
+    @property
+    def keeps_rules(self) -> bool:
+        return self._keeper is not None
+
+    def keep_rule(self, grant: Grant) -> None:
+        """Raises BadRule or OSError if a grant that is to be kept cannot be written."""
+        if grant.kept and self._keeper is not None:
+            self._keeper.keep(grant)
 
     def revoke(self, grant_id: str) -> Grant | None:
         return self.grants.pop(grant_id, None)

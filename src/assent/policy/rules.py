@@ -55,6 +55,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """For an allow rule about a command: what it runs in; chosen by what the command does, if not set."""
     domains: tuple[str, ...] = ()
     """For a command in the sandbox `network`: the hosts that it may connect to without asking."""
+    writable: tuple[str, ...] = ()
+    """For a command in a sandbox: what it may write to, besides the workspace."""
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
         """Whether everything but the command words matches; those are up to the shell gate."""

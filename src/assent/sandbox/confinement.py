@@ -22,18 +22,20 @@ from assent.proxy.doorway import Doorway, proxy_environment
 from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.profiles import PROFILES, Profile
+from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
 """They lead to programs outside the sandbox."""
 _CACHES = {
-    "XDG_CACHE_HOME": "",
-    "PIP_CACHE_DIR": "pip",
-    "UV_CACHE_DIR": "uv",
-    "npm_config_cache": "npm",
-    "GOCACHE": "go-build",
-    "CCACHE_DIR": "ccache",
+    "XDG_CACHE_HOME": (".cache", ""),
+    "PIP_CACHE_DIR": (".cache/pip", "pip"),
+    "UV_CACHE_DIR": (".cache/uv", "uv"),
+    "npm_config_cache": (".npm", "npm"),
+    "GOCACHE": (".cache/go-build", "go-build"),
+    "CCACHE_DIR": (".cache/ccache", "ccache"),
 }
-"""Caches get their own folder: whatever a command puts into the real ones acts later, outside the sandbox."""
+"""Where caches are in the home folder, and in the sandbox. They get their own folder, because whatever a command puts
+into the real ones acts later, outside the sandbox."""
 
 
 class Unconfined(Exception):
@@ -86,9 +88,11 @@ class Confinement:
         except OSError as error:
             return str(error)
 
-    async def confine(self, name: SandboxName, cwd: str, *, open_network: bool = False) -> "Confined | None":
-        """How to start a program in this profile; None for `off`. Raises Unconfined. With the profile `network`, the
-        caller runs the proxy, unless the network is to be open.
+    async def confine(
+        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), open_network: bool = False
+    ) -> "Confined | None":
+        """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
+        the workspace. With the profile `network`, the caller runs the proxy, unless the network is to be open.
         """
         profile = PROFILES[name]
         if not profile.confined:
@@ -96,13 +100,16 @@ class Confinement:
         if problem := await self.problem():
             raise Unconfined(problem)
         # It may search a large workspace.
-        return await asyncio.to_thread(self._confined, profile, cwd, open_network)
+        return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network)
 
-    def _confined(self, profile: Profile, cwd: str, open_network: bool) -> "Confined":
+    def why_not_writable(self, path: str) -> str | None:
+        return self._maker.why_not_writable(path)
+
+    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str], open_network: bool) -> "Confined":
         program = bubblewrap()
         assert program is not None, "tested before"
         try:
-            box = self._maker.box(profile, cwd)
+            box = self._maker.box(profile, cwd, writable)
             self.masks.make()
             doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
         except (BoxProblem, OSError) as error:
@@ -118,10 +125,19 @@ def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
     return Confinement([folder], own, os.path.join(data, "sandbox"), env)
 
 
-def confined_environment(env: Mapping[str, str], *, proxied: bool = False) -> dict[str, str]:
-    """For a program in a sandbox: its own temporary folder and caches, and no way to programs outside but its proxy."""
+def confined_environment(
+    env: Mapping[str, str], *, proxied: bool = False, writable: Sequence[str] = ()
+) -> dict[str, str]:
+    """For a program in a sandbox: its own temporary folder and caches, except for those that it may write to, and no
+    way to programs outside but its proxy.
+    """
     kept = {name: value for name, value in env.items() if name not in _LEFT_OUT}
-    caches = {name: os.path.join("/tmp/.cache", folder).rstrip("/") for name, folder in _CACHES.items()}
+    home = os.path.realpath(env.get("HOME") or "/nonexistent")
+    caches = {
+        name: os.path.join("/tmp/.cache", own).rstrip("/")
+        for name, (usual, own) in _CACHES.items()
+        if not is_below(os.path.join(home, usual), writable)
+    }
     proxy = proxy_environment(env) if proxied else {}
     return kept | caches | proxy | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
 

@@ -37,11 +37,13 @@ def make_approval(
     why: str,
     expires_at: float | None,
     unapproved: tuple[UnapprovedFile, ...] = (),
+    *,
+    keeps: bool = False,
 ) -> Approval:
     """The question for an action that needs approval. `action.details` says what would happen."""
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
-    scopes = proposed(action, call_id)
+    scopes = proposed(action, call_id, keeps=keeps)
     return Approval(
         id=secrets.token_urlsafe(12),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),

@@ -65,7 +65,7 @@ class ConnectionGate:
         request = CallRequest(
             call_id=f"{parent.call_id}-{CONNECT}-{secrets.token_hex(4)}",
             tool=CONNECT,
-            args={"command": parent.args.get("command", ""), "host": wanted.host, "port": wanted.port},
+            args={"host": wanted.host, "port": wanted.port, "command": parent.args.get("command", "")},
             prompt_id=parent.prompt_id,
             initiator="call",
             parent=parent.call_id,

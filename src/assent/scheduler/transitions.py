@@ -231,7 +231,10 @@ class Transitions:
         limits = [limit for limit in (self._approval_ttl, task.max_wait) if limit is not None]
         expires = self._clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
-        approval = make_approval(self._session, task.call_id, task.action, invocation, why, expires, unapproved)
+        keeps = self._policy.keeps_rules
+        approval = make_approval(
+            self._session, task.call_id, task.action, invocation, why, expires, unapproved, keeps=keeps
+        )
         await self.move(task, ApprovalRequested(task.call_id, approval, args, new_about(task, invocation)))
         failpoints.hit("asked")
 

@@ -18,9 +18,9 @@ MAX_COMMAND = 120
 
 
 class ConnectParams(Struct, frozen=True, forbid_unknown_fields=True):
-    command: Annotated[str, Meta(description="The command that wants to connect.")]
     host: Annotated[str, Meta(description="A name or an address.")]
     port: Annotated[int, Meta(description="A port.", gt=0, lt=65536)]
+    command: Annotated[str, Meta(description="The command that wants to connect.")]
 
 
 class ConnectTool(Tool[ConnectParams]):

@@ -6,7 +6,7 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -20,6 +20,7 @@ from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.web.destinations import check_entry
 
 if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
@@ -58,6 +59,14 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
             "access, `off` asks to run it without the sandbox."
         ),
     ] = ""
+    writable: Annotated[
+        tuple[str, ...],
+        Meta(description="Only if the sandbox refused to write there: absolute paths to ask for.", max_length=8),
+    ] = ()
+    domains: Annotated[
+        tuple[str, ...],
+        Meta(description="Only if the sandbox refused to connect: hosts, or host:port, to ask for.", max_length=16),
+    ] = ()
 
 
 class ShellTool(Tool[ShellParams]):
@@ -117,6 +126,10 @@ class ShellTool(Tool[ShellParams]):
             raise InvalidParams("command must not be empty")
         if "\0" in params.command:
             raise InvalidParams("command must not contain a NUL character")
+        if wrong := next((entry for entry in params.domains if check_entry(entry)), None):
+            raise InvalidParams(f"{wrong!r} is not a host: {check_entry(wrong)}")
+        if relative := next((path for path in params.writable if not path.startswith(("/", "~/"))), None):
+            raise InvalidParams(f"{relative!r} is not an absolute path")
         return ShellInvocation(self, params)
 
 
@@ -134,6 +147,10 @@ class ShellInvocation(Invocation):
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
+        if self._tool.confinement is not None and self._asked != "off" and (paths := self._wanted_paths):
+            confinement = self._tool.confinement()
+            if why := next(filter(None, map(confinement.why_not_writable, paths)), None):
+                raise ToolFailed("invalid_tool_params", f"{why}. Only `sandbox: off` can do that.")
         return ExecDetails(
             command=self._params.command,
             roots=(),
@@ -141,8 +158,9 @@ class ShellInvocation(Invocation):
             risk="high",
             risk_reason="It was not analysed.",
             sandbox=self._asked,
-            wider=bool(self._params.sandbox) and self._tool.confinement is not None,
-            domains=self._tool.domains if self._asked == "network" else (),
+            wider=self._is_wider,
+            domains=self._wanted_domains if self._asked == "network" else (),
+            writable=self._wanted_paths if self._asked != "off" else (),
         )
 
     def resources(self) -> Resources:
@@ -172,6 +190,7 @@ class ShellInvocation(Invocation):
             watch = StartWatch(permit.unchanged)
             async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
                 finished = await self._run(permit, confined, live, throttle, whole, watch, access)
+            throttle.add(access.for_person())
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except FileChanged as error:
@@ -203,7 +222,6 @@ class ShellInvocation(Invocation):
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
         from assent.process.run_program import run
-        from assent.sandbox.confinement import confined_environment
 
         def on_output(text: str) -> None:
             watch.look()
@@ -216,7 +234,7 @@ class ShellInvocation(Invocation):
         return await run(
             argv,
             cwd=self._directory(),
-            env=env if confined is None else confined_environment(env, proxied=confined.doorway is not None),
+            env=env if confined is None else self._environment(env, permit, proxied=confined.doorway is not None),
             launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
             on_start=live.process,
@@ -230,8 +248,34 @@ class ShellInvocation(Invocation):
 
     @property
     def _asked(self) -> SandboxName:
-        """The profile in which it runs as it is written."""
-        return self._params.sandbox or self._tool.approved
+        """The profile in which it runs as it is written: what the model asks for, or at least what the paths and hosts
+        need that it asks for.
+        """
+        if self._params.sandbox or not self._is_wider:
+            return self._params.sandbox or self._tool.approved
+        return "network" if self._params.domains or self._tool.approved == "network" else "workspace"
+
+    @property
+    def _is_wider(self) -> bool:
+        asks = self._params.sandbox or self._params.writable or self._params.domains
+        return bool(asks) and self._tool.confinement is not None
+
+    @property
+    def _wanted_domains(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._tool.domains, *self._params.domains)))
+
+    @property
+    def _wanted_paths(self) -> tuple[str, ...]:
+        return tuple(os.path.realpath(os.path.expanduser(path)) for path in self._params.writable)
+
+    def _writable(self, permit: Permit) -> tuple[str, ...]:
+        """Where it may write, besides the workspace."""
+        return self._wanted_paths if permit.plan is None else permit.plan.writable
+
+    def _environment(self, env: Mapping[str, str], permit: Permit, *, proxied: bool) -> dict[str, str]:
+        from assent.sandbox.confinement import confined_environment
+
+        return confined_environment(env, proxied=proxied, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
@@ -240,7 +284,7 @@ class ShellInvocation(Invocation):
 
     def _domains(self, permit: Permit) -> tuple[str, ...]:
         """Where it may connect to without asking."""
-        return (*self._tool.domains, *(permit.plan.domains if permit.plan is not None else ()))
+        return self._wanted_domains if permit.plan is None else (*self._tool.domains, *permit.plan.domains)
 
     async def _confined(self, permit: Permit) -> "Confined | None":
         """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
@@ -252,7 +296,7 @@ class ShellInvocation(Invocation):
         if confinement is None or (name := self._profile(permit)) == "off":
             return None
         try:
-            return await confinement().confine(name, self._directory())
+            return await confinement().confine(name, self._directory(), writable=self._writable(permit))
         except Unconfined as error:
             if permit.plan is not None:
                 self._without_sandbox(error)
@@ -277,12 +321,15 @@ class ShellInvocation(Invocation):
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        notes += [*(access.notes() or sandbox_notes(finished, self._profile(permit))), *removed]
+        refused = access.notes() or sandbox_notes(
+            finished, self._profile(permit), tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
+        )
+        notes += [*refused, *removed]
         watch.look()
         if watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
         report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *self._notices])
-        output = for_person(finished) + "".join(f"[{note}]\n" for note in [*access.summary(), *self._notices])
+        output = for_person(finished) + access.for_person() + "".join(f"[{note}]\n" for note in self._notices)
         return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
 
     def _without_sandbox(self, why: Exception) -> None:

@@ -65,18 +65,18 @@ class NetworkAccess:
     def _host(self, wanted: Destination) -> _Host:
         return self._hosts.setdefault(wanted, _Host())
 
-    def summary(self) -> list[str]:
-        """A line for each host, for the person."""
-        lines = [f"network: {wanted}, {_outcome(host)}" for wanted, host in self._hosts.items()]
+    def for_person(self) -> str:
+        """A line for each host; empty if there was no connection."""
+        lines = [f"[network: {wanted}, {_outcome(host)}]\n" for wanted, host in self._hosts.items()]
         more = len(lines) - MAX_SHOWN
-        return lines[:MAX_SHOWN] + ([f"network: {more} more"] if more > 0 else [])
+        return "".join(lines[:MAX_SHOWN]) + (f"[network: {more} more hosts]\n" if more > 0 else "")
 
     def refusals(self) -> dict[Destination, str]:
         """Where it could not connect because it must not, and why."""
         return {wanted: host.refused for wanted, host in self._hosts.items() if host.refused}
 
     def notes(self) -> list[str]:
-        """For the model."""
+        """For the model. What was refused was judged, so asking again for the same is of no use."""
         return [
             f"The sandbox refused the connection to {wanted}: {reason.rstrip('.')}."
             for wanted, reason in list(self.refusals().items())[:MAX_SHOWN]

@@ -243,8 +243,13 @@ const SANDBOXES = {
   network: ", in a sandbox: it can write to the workspace and connect to hosts that you allow",
 };
 
-/** @param {{ sandbox?: string, wider?: boolean }} details */
-const sandboxInWords = (details) => SANDBOXES[details.sandbox || "off"] || (details.wider ? ", outside the sandbox" : "");
+/** @param {{ sandbox?: string, wider?: boolean, domains?: string[], writable?: string[] }} details */
+function sandboxInWords({ sandbox, wider, domains = [], writable = [] }) {
+  const words = SANDBOXES[sandbox || "off"];
+  if (!words) return wider ? ", outside the sandbox" : "";
+  const paths = writable.map((path) => `; also writes to ${visible(path)}`).join("");
+  return words + paths + (domains.length ? `; without asking, it may connect to ${domains.map(visible).join(", ")}` : "");
+}
 
 /** @param {{ approval: Approval, args: Record<string, unknown> }} props */
 function Reasons({ approval, args }) {
