@@ -17,8 +17,9 @@ from assent.parts import Display, Effort, Failure, FinishReason, JsonObject, Med
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse anything newer than they know."""
 
-Initiator = Literal["model", "person", "command"]
-"""`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
+Initiator = Literal["model", "person", "command", "call"]
+"""`command`: a person chose it, but its words come from a file; it is judged like a call of the model. `call`: a call
+that is running needs it, and it ends with that call at the latest."""
 CallStatus = Literal["success", "error", "cancelled"]
 TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected", "incomplete", "limit_reached"]
 GateKind = Literal["batch", "eager"]
@@ -118,6 +119,8 @@ class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=Tru
     """Set when the request itself is refused, e.g. because its call id was used before."""
     about: str = ""
     """The tool's own one-line summary of the call; the events after the request carry it."""
+    parent: str = ""
+    """The running call that needs it, if the initiator is one."""
 
 
 class CallRequested(EventBase, frozen=True, tag="call.requested"):
@@ -197,6 +200,31 @@ class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
     """Since it started; None for a call that never did."""
     about: str = ""
     """As in `approval.requested`, for a call that ends before it is decided."""
+
+
+class ConnectionRequested(EventBase, frozen=True, tag="connection.requested", kw_only=True):
+    """A running command wants to connect. Durable, with the verdict, before a name is resolved or a host is dialled."""
+
+    call_id: str
+    connection: int
+    """Counted from 1 within the call."""
+    host: str
+    port: int
+    allowed: bool
+    reason: str
+
+
+class ConnectionEnded(EventBase, frozen=True, tag="connection.ended", kw_only=True):
+    """A connection that was allowed is over. After a crash, this event may be missing."""
+
+    call_id: str
+    connection: int
+    sent: int
+    """Bytes from the command, and below to it."""
+    received: int
+    address: str = ""
+    """Where it led; empty if it was never established."""
+    problem: str = ""
 
 
 class GrantAdded(EventBase, frozen=True, tag="grant.added"):
@@ -307,6 +335,8 @@ DurableEvent = (
     | CallScheduled
     | CallStarted
     | CallFinished
+    | ConnectionRequested
+    | ConnectionEnded
     | GrantAdded
     | GrantRevoked
     | ModeChanged

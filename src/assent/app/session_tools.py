@@ -24,6 +24,8 @@ class ToolPlace(Struct, frozen=True):
     folder: str
     workspace: Workspace
     outputs: PrivateFolder
+    domains: tuple[str, ...] = ()
+    """What commands in the sandbox may connect to without asking."""
 
 
 def promise_builtin_tools(
@@ -49,4 +51,5 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         masker=masker,
         confinement=(lambda: confinement(place.env, place.folder)) if settings.sandbox.enabled else None,
         approved=settings.sandbox.approved,
+        domains=place.domains,
     )

@@ -83,14 +83,16 @@ async def run(
     mark: str = "",
     launcher: Launcher | None = None,
     unchanged: Sequence[ExecutedFile] = (),
+    is_held_up: Callable[[], bool] = bool,
 ) -> ProcessFinished:
     """Raises OSError if the program cannot be started, and FileChanged if one of these files has another content.
-    `on_binary` counts the bytes of binary output.
+    `on_binary` counts the bytes of binary output. While `is_held_up` says that the program waits for a person, its
+    silence does not count.
 
     By its `mark` (see `leftover.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
-    child = _Child(on_output, on_binary, limits, terminal)
+    child = _Child(on_output, on_binary, limits, terminal, is_held_up)
     await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher, unchanged)
     try:
         return await child.over(on_start)
@@ -102,8 +104,14 @@ class _Child:
     """A running program with everything to release: descriptors, readers, timers, the process."""
 
     def __init__(
-        self, on_output: Tell, on_binary: Callable[[int], None], limits: ProcessLimits, terminal: Size | None
+        self,
+        on_output: Tell,
+        on_binary: Callable[[int], None],
+        limits: ProcessLimits,
+        terminal: Size | None,
+        is_held_up: Callable[[], bool],
     ) -> None:
+        self._is_held_up = is_held_up
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._kept = Kept(limits.keep)
@@ -271,6 +279,8 @@ class _Child:
     def _check_idle(self) -> None:
         """Checks when the time could be up, instead of moving a timer with every piece of output."""
         idle = self._limits.idle or 0.0
+        if self._is_held_up():
+            self._last = self._loop.time()
         left = self._last + idle - self._loop.time()
         if left > 0:
             self._later(left, self._check_idle)

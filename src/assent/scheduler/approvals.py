@@ -30,11 +30,13 @@ def make_approval(
     why: str,
     expires_at: float | None,
     unapproved: tuple[UnapprovedFile, ...] = (),
+    *,
+    keeps: bool = False,
 ) -> Approval:
     """The question for an action that needs approval. `action.details` says what would happen."""
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
-    scopes = proposed(action, call_id)
+    scopes = proposed(action, call_id, keeps=keeps)
     return Approval(
         id=os.urandom(12).hex(),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),

@@ -26,6 +26,8 @@ from assent.events import (
     CallRequested,
     CallScheduled,
     CallStarted,
+    ConnectionEnded,
+    ConnectionRequested,
     Event,
 )
 from assent.parts import Display, Failure, Result
@@ -148,11 +150,8 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
     if isinstance(call, Terminal):
         return None
     match call, event:
-        case Executing(), CallOutput():
-            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
-            return replace(call, output=output, received=event.received or call.received)
-        case Executing(), CallProcess():
-            return replace(call, pid=event.pid)
+        case Executing(), CallOutput() | CallProcess() | ConnectionRequested() | ConnectionEnded():
+            return _running(call, event)
         case AwaitingApproval(), ApprovalModifying():
             return replace(call, modifying_by=event.by)
         case AwaitingApproval(), ApprovalAnswered():
@@ -171,6 +170,17 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
             return _finished(call, event)
         case _:
             return None
+
+
+def _running(call: Executing, event: CallOutput | CallProcess | ConnectionRequested | ConnectionEnded) -> Executing:
+    match event:
+        case CallOutput():
+            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
+            return replace(call, output=output, received=event.received or call.received)
+        case CallProcess():
+            return replace(call, pid=event.pid)
+        case ConnectionRequested() | ConnectionEnded():
+            return call
 
 
 def _finished(call: Pending, event: CallFinished) -> Terminal | None:

@@ -389,6 +389,7 @@ def _policy(state: SessionState, options: RunOptions) -> Policy:
         uses=dict(state.grant_uses),
         clock=options.clock,
         files=options.files,
+        keeper=None if state.owner else options.keeper,
     )
 
 

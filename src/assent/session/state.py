@@ -80,8 +80,8 @@ class _CallsOf(Struct, frozen=True):
 class SessionState:
     def __init__(self, session: str) -> None:
         self.session, self.seq = session, 0
-        self.folder = self.model = self.title = ""
-        """The title is the one a person gave it, or its first prompt."""
+        self.folder = self.model = self.title = self.owner = ""
+        """The title is the one a person gave it, or its first prompt. The owner is empty for the user's own."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.effort: Effort | None = None
@@ -293,7 +293,7 @@ class SessionState:
     def _settle(self, event: Event) -> None:
         match event:
             case SessionCreated():
-                self.folder, self.model = event.folder, event.model
+                self.folder, self.model, self.owner = event.folder, event.model, event.owner
                 self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode

@@ -4,9 +4,9 @@ It knows how work begins, ends and continues after a crash; where commands come 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assent.agent.ending import Ending
 from assent.agent.loop import AgentLoop
@@ -176,7 +176,10 @@ class TurnRunner:
         self._keep(self._scheduler.schedule(request))
 
     def _keep(self, batch: "Batch") -> None:
-        task = asyncio.create_task(self._until_settled(batch))
+        self._keep_task(self._until_settled(batch))
+
+    def _keep_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._local.add(task)
         task.add_done_callback(self._local_is_over)
 
@@ -195,7 +198,11 @@ class TurnRunner:
         newest = self._state.newest_calls() if self._state.open_prompt is not None else ()
         of_turn = {call.call_id for call in newest}
         batch = self._again(newest) if newest else None
-        strays = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        others = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        orphans = [call for call in others if call.request.parent]
+        strays = [call for call in others if not call.request.parent]
+        if orphans:
+            self._keep_task(self._scheduler.withdraw(orphans))
         if strays:
             self._keep(self._scheduler.restore(strays))
         if self._state.open_prompt is not None:

@@ -10,6 +10,7 @@ from assent.files.workspace import Workspace
 from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
+from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
@@ -43,12 +44,14 @@ def builtin_tools(
     masker: Masker | None = None,
     confinement: "Callable[[], Confinement] | None" = None,
     approved: SandboxName = "off",
+    domains: tuple[str, ...] = (),
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
     watching. `outputs` is the folder for output that is too long for the model; the workspace must allow reading it.
     `memory` is the user's own context file; without one nothing is remembered. `contents` keeps large file contents
     from before a change. `environment` selects the variables that commands get, `masker` masks secrets in what they
-    print, `confinement` puts them into a sandbox, and `approved` is the profile of those that run as they are written.
+    print, `confinement` puts them into a sandbox, `approved` is the profile of those that run as they are written, and
+    `domains` are the hosts that all of them may connect to.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -61,6 +64,7 @@ def builtin_tools(
         masker=masker,
         confinement=confinement,
         approved=approved,
+        domains=domains,
     )
     return [
         ReadFileTool(files),
@@ -71,6 +75,7 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
+        ConnectTool(),
         WebFetchTool(web),
         WriteTodosTool(),
         AskUserTool(),

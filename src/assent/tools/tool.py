@@ -17,6 +17,8 @@ from assent.approval import Details
 from assent.events import FileChange
 from assent.parts import Display, Failure, JsonObject, Media, Text
 from assent.plan import ExecutedFile, Plan
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
 
@@ -101,6 +103,14 @@ class Live(Protocol):
         ...
 
     def process(self, pid: int) -> None: ...
+
+    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+        """Whether a command may connect; it may take as long as a person takes to answer. `entries` are the domains
+        that were allowed with the command. The verdict is recorded when this returns.
+        """
+        ...
+
+    def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
 
 
 class Modifiable(Protocol):

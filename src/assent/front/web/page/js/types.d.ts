@@ -161,6 +161,8 @@ export interface ExecDetails {
   risk_reason: string;
   sandbox?: "read-only" | "workspace" | "network" | "off";
   wider?: boolean;
+  domains?: string[];
+  writable?: string[];
   executes?: { path: string; sha256: string }[];
 }
 export interface InfoDetails {
@@ -277,6 +279,8 @@ export type WireEvent = Envelope &
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
     | { type: "call.output"; call_id: string; text: string; received?: number }
+    | { type: "connection.requested"; call_id: string; connection: number; host: string; port: number; allowed: boolean; reason: string }
+    | { type: "connection.ended"; call_id: string; connection: number; sent: number; received: number; address?: string; problem?: string }
     | ({ type: "chat.compressed"; usage?: Usage; cost?: number; problem?: string } & Shortened)
     | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }
