@@ -122,6 +122,8 @@ class Quiet:
 
     def process(self, pid: int) -> None: ...
 
+    def asks(self, wanted: object, type_in: object) -> None: ...
+
 
 def permit(plan: Plan | None = None) -> Permit:
     return Permit(call_id="c", digest="d", by_person=plan is None, plan=plan)

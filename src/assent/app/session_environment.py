@@ -73,9 +73,10 @@ class SessionEnvironment:
         access: ModelAccess | None = None,
         *,
         watched: bool = True,
+        typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run.
+        what commands print while they run; `typing`: and can type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
@@ -93,6 +94,7 @@ class SessionEnvironment:
             self.workspace,
             limits=settings.commands,
             terminal=TERMINAL if watched else None,
+            typing=typing,
             outputs=outputs,
             memory=memory_file(env),
             contents=contents,
@@ -273,6 +275,7 @@ def open_environment(
     access: ModelAccess | None = None,
     *,
     watched: bool = True,
+    typing: bool = True,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -289,7 +292,9 @@ def open_environment(
         if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model, access, watched=watched)
+    environment = SessionEnvironment(
+        env, folder, settings, servers, session, model, access, watched=watched, typing=typing
+    )
     environment.problems += problems
     environment.commands = commands
     return environment

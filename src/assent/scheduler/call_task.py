@@ -9,12 +9,15 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Protocol
 
-from assent.events import CallOutput, CallProcess, CallRequest, DurableEvent, TransientEvent
+from msgspec.structs import replace
+
+from assent.events import CallInput, CallOutput, CallProcess, CallRequest, DurableEvent, TransientEvent
+from assent.parts import InputWanted
 from assent.plan import Plan
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.secrets.mask import Masker
-from assent.tools.tool import AnyTool, Invocation, Proposal, Resources
+from assent.tools.tool import AnyTool, Invocation, Proposal, Resources, TypeIn
 
 
 class Journal(Protocol):
@@ -46,6 +49,9 @@ class Siblings(Protocol):
 
 
 class CallTask:
+    type_in: TypeIn | None = None
+    """Types a line into the running command, while that waits for one. It is never recorded."""
+
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
         self.at = 0
@@ -138,6 +144,7 @@ class LiveChannel:
     def __init__(self, task: CallTask, journal: Journal, masker: Masker) -> None:
         self._task = task
         self._journal = journal
+        self._masker = masker
         self._stream = None if task.exact else masker.stream()
 
     def output(self, text: str) -> None:
@@ -155,7 +162,13 @@ class LiveChannel:
     def process(self, pid: int) -> None:
         self._tell(CallProcess(self._task.call_id, pid))
 
-    def _tell(self, event: CallOutput | CallProcess) -> None:
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        self._task.type_in = None if wanted is None else type_in
+        if wanted is not None:
+            wanted = replace(wanted, prompt=self._masker.text(wanted.prompt))
+        self._tell(CallInput(self._task.call_id, wanted))
+
+    def _tell(self, event: CallOutput | CallProcess | CallInput) -> None:
         if isinstance(self._task.call, Terminal):
             return  # a late reader thread; the call is over
         self._task.call = advance(self._task.call, event)

@@ -24,6 +24,7 @@ from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources
 if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
+    from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
@@ -62,8 +63,8 @@ class ShellTool(Tool[ShellParams]):
     display_name = "Shell"
     description = (
         "Runs a command with bash in the workspace and returns its output (stdout and stderr combined) and its exit "
-        "code. There is no input, so use flags that keep programs from prompting. Each call is a new shell; `cd` and "
-        "variables do not carry over. Processes started with `&` keep running only if their output is redirected."
+        "code. You cannot type into it, so use flags that keep programs from prompting. Each call is a new shell; `cd` "
+        "and variables do not carry over. Processes started with `&` keep running only if their output is redirected."
     )
     kind = "execute"
     can_update_output = True
@@ -77,20 +78,23 @@ class ShellTool(Tool[ShellParams]):
         limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
+        typing: bool = False,
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
         confinement: "Callable[[], Confinement] | None" = None,
         approved: SandboxName = "off",
     ) -> None:
-        """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
-        get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
-        and which profile those have that run as they are written.
+        """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
+        that run as they are written. The other arguments say which variables commands get, where to keep output that is
+        too long for the model, what masks the secrets in it, what confines commands, and which profile those have that
+        run as they are written.
         """
         self.files = files
         self.limits = limits
         self.grace = grace
         self.terminal = terminal
+        self.typing = typing and terminal is not None
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
@@ -115,6 +119,7 @@ class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
         self._params = params
+        self._keyboard: Keyboard | None = None
         self._notices: list[str] = []
         """What the person is told with the output, besides the model."""
 
@@ -197,7 +202,8 @@ class ShellInvocation(Invocation):
 
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
-        env = command_environment(self._tool.environment)
+        keyboard = self._open_keyboard(live) if plan is None and self._tool.typing else None
+        env = command_environment(self._tool.environment, typing=keyboard is not None)
         return await run(
             argv,
             cwd=self._directory(),
@@ -210,7 +216,14 @@ class ShellInvocation(Invocation):
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
             mark=permit.mark,
+            keyboard=keyboard,
         )
+
+    def _open_keyboard(self, live: Live) -> "Keyboard":
+        from assent.process.terminal_input import Keyboard
+
+        keyboard = self._keyboard = Keyboard(lambda wanted: live.asks(wanted, keyboard.type))
+        return keyboard
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
@@ -245,6 +258,7 @@ class ShellInvocation(Invocation):
         watch: "StartWatch",
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+        from assent.tools.support.input_notes import input_notes
         from assent.tools.support.sandbox_notes import sandbox_notes
 
         folder = self._directory()
@@ -252,6 +266,7 @@ class ShellInvocation(Invocation):
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
+        notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         watch.look()
         if watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
@@ -279,6 +294,7 @@ class ShellInvocation(Invocation):
         return ProcessLimits(
             idle=given.idle_seconds or None,
             total=given.total_seconds or None,
+            input=given.input_seconds or None,
             output=given.output_mb * _MB or None,
             memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
             grace=self._tool.grace,
