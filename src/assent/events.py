@@ -12,7 +12,19 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
-from assent.parts import Display, Effort, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
+from assent.parts import (
+    Display,
+    Effort,
+    Failure,
+    FinishReason,
+    InputWanted,
+    JsonObject,
+    Media,
+    ModelPart,
+    Result,
+    Text,
+    Usage,
+)
 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse anything newer than they know."""
@@ -426,6 +438,13 @@ class CallProcess(EventBase, frozen=True, tag="call.process"):
     pid: int
 
 
+class CallInput(EventBase, frozen=True, tag="call.input"):
+    """A running command waits for a person to type something; without `wanted`, it no longer does."""
+
+    call_id: str
+    wanted: InputWanted | None = None
+
+
 TransientEvent = (
     TextDelta
     | ThoughtDelta
@@ -436,6 +455,7 @@ TransientEvent = (
     | ApprovalModifying
     | CallOutput
     | CallProcess
+    | CallInput
 )
 Event = DurableEvent | TransientEvent
 

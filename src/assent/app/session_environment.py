@@ -71,9 +71,10 @@ class SessionEnvironment:
         access: ModelAccess | None = None,
         *,
         watched: bool = True,
+        typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run.
+        what commands print while they run; `typing`: and can type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
@@ -90,7 +91,7 @@ class SessionEnvironment:
         self.registry = Registry()
         domains = allowed_domains(settings, settings_file(env))
         place = ToolPlace(env, folder, self.workspace, outputs, domains)
-        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched)
+        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
@@ -263,6 +264,7 @@ def open_environment(
     access: ModelAccess | None = None,
     *,
     watched: bool = True,
+    typing: bool = True,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -279,7 +281,9 @@ def open_environment(
         if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model, access, watched=watched)
+    environment = SessionEnvironment(
+        env, folder, settings, servers, session, model, access, watched=watched, typing=typing
+    )
     environment.problems += problems
     environment.commands = commands
     return environment

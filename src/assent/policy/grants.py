@@ -67,7 +67,7 @@ def _can_be_kept(scope: Grant) -> bool:
 def _kept(scope: Grant) -> Grant:
     reach = scope.reach.rpartition(", ")[0].removesuffix(f", in {scope.value}")
     reach += ", in this and all later sessions, as a rule in your policy.toml."
-    return replace(scope, id=secrets.token_hex(8), reach=reach, kept=True)
+    return replace(scope, id=os.urandom(8).hex(), reach=reach, kept=True)
 
 
 def _proposed(action: Action, call_id: str) -> tuple[Grant, ...]:

@@ -236,6 +236,17 @@ class Runner:
         self._news.set()
         return key
 
+    def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        """Types a line for a prompt of a running command; None is the end of its input. Returns why it cannot be done.
+
+        Not a command: those are durable, and what is typed must not be recorded anywhere.
+        """
+        try:
+            self._scheduler.type_in(call_id, number, text)
+        except Refused as refusal:
+            return str(refusal)
+        return ""
+
     async def caught_up(self) -> None:
         """Waits until the commands that arrived while nobody had the session open are taken."""
         await self._caught_up.wait()

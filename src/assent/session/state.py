@@ -20,6 +20,7 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallOutput,
     CallProcess,
     CallRequested,
@@ -142,7 +143,9 @@ class SessionState:
             case CallFinished():
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
-            case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
+            case (
+                ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess() | CallInput()
+            ):
                 self._advance(event.call_id, event)
             case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed() | OutputPruned():
                 self._converse(event, ts)

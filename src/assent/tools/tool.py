@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from assent.approval import Details
 from assent.events import FileChange
-from assent.parts import Display, Failure, JsonObject, Media, Text
+from assent.parts import Display, Failure, InputWanted, JsonObject, Media, Text
 from assent.plan import ExecutedFile, Plan
 from assent.web.access import Access, ConnectionEnd
 from assent.web.destinations import Destination
@@ -93,6 +93,10 @@ class Permit(Struct, frozen=True, kw_only=True):
     """Files that a person approved for execution: if one of them has another content, nothing starts."""
 
 
+TypeIn = Callable[[int, str | None], bool]
+"""Types a line for the prompt of this number, or the end of the input; False if that prompt no longer waits."""
+
+
 class Live(Protocol):
     """Where a running call reports its output and the process to kill."""
 
@@ -111,6 +115,10 @@ class Live(Protocol):
         ...
 
     def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
+
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        """The command waits for a person to type this, with `type_in`; None: it no longer waits."""
+        ...
 
 
 class Modifiable(Protocol):
