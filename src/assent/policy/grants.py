@@ -90,7 +90,7 @@ def _proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
         case McpDetails(server=server, tool=name, command=command):
             whose = "of this project" if command else f"of the server {server}"
             reach = f"Every call of {name} {whose}, {SESSION}."
-            return (_grant("tool", action.tool, reach, call_id, value=server),)
+            return _grant("tool", action.tool, reach, call_id, value=server), whole_server(action, call_id)
         case _:
             return ()
 

@@ -74,7 +74,8 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
         raise Refused("the action has changed since it was shown to you; look at it again before you answer")
     if isinstance(approval.details, AskDetails):
         _check_answers(len(approval.details.questions), answer)
-    if answer.outcome not in approval.options:
+    changes_arguments = answer.outcome == "modify_with_editor" and answer.args is not None  # possible with any call
+    if answer.outcome not in approval.options and not changes_arguments:
         raise Refused(f"{answer.outcome} is not offered here; choose one of: {', '.join(approval.options)}")
     return approval
 

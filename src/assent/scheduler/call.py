@@ -52,6 +52,8 @@ class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval", k
     """Who has the proposal open in an editor."""
     edited: bool = False
     """A person has changed the arguments; the model is told when it runs."""
+    refusal: str = ""
+    """The reason a person gave with their no."""
 
 
 class Scheduled(Struct, frozen=True, gc=False, tag="scheduled"):
@@ -108,6 +110,8 @@ class Cancelled(Struct, frozen=True, gc=False, tag="cancelled", kw_only=True):
     display: Display | None = None
     approval: Approval | None = None
     ran_ms: int | None = None
+    refusal: str = ""
+    """Why a person refused it: an answer to the model, which goes on. Empty if they gave no reason."""
 
 
 Pending = Validating | AwaitingApproval | Scheduled | Executing
@@ -158,7 +162,9 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
         case AwaitingApproval(), ApprovalModifying():
             return replace(call, modifying_by=event.by)
         case AwaitingApproval(), ApprovalAnswered():
-            return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
+            refusal = event.reason if event.outcome == "cancel" else ""
+            request = _with_args(call.request, event.args)
+            return replace(call, request=request, answered_by=event.by, refusal=refusal)
         case _, ApprovalRequested():
             edited = event.args is not None or _was_edited(call)
             request = _with_args(_described(call.request, event.about), event.args)
@@ -198,7 +204,8 @@ def _finished(call: Pending, event: CallFinished) -> Terminal | None:
         case "error" if event.failure is not None:
             return Failed(**_common(call, event), decision=decision, failure=event.failure)
         case "cancelled":
-            return Cancelled(**_common(call, event), decision=decision)
+            refusal = call.refusal if isinstance(call, AwaitingApproval) else ""
+            return Cancelled(**_common(call, event), decision=decision, refusal=refusal)
         case _:
             return None
 

@@ -258,6 +258,8 @@ class Scheduler:
             except TimeoutError:
                 await self._expire(task)
         if isinstance(task.call, Terminal):
+            if task.recorded is not None:
+                await task.recorded  # whoever gets the results of the batch finds this one in the history
             raise Over
 
     async def _expire(self, task: CallTask) -> None:
