@@ -124,6 +124,13 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
 
 
+class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The record of who decided what: `[audit]`."""
+
+    keep_days: Annotated[int, Meta(ge=1)] | None = None
+    """How long records are kept; for ever, if not set."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
@@ -147,6 +154,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     commands: CommandLimits = CommandLimits()
     sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
+    audit: AuditSettings = AuditSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()

@@ -153,6 +153,12 @@ def waiting_call(session: str, call_id: str) -> Callable[[sqlite3.Connection], R
     return lambda db: db.execute(found, (session, call_id)).fetchone()
 
 
+def owner_and_waiting(db: sqlite3.Connection, session: str) -> tuple[str, list[tuple[str, Approval]]]:
+    row = db.execute("SELECT owner FROM sessions WHERE id = ?", (session,)).fetchone()
+    found = db.execute("SELECT call_id, data FROM approvals WHERE session = ?", (session,))
+    return "" if row is None else row[0], [(call_id, _decode(data)) for call_id, data in found]
+
+
 def count_waiting(db: sqlite3.Connection) -> dict[str, int]:
     counted = "SELECT owner, COUNT(*) FROM approvals JOIN sessions ON sessions.id = session GROUP BY owner"
     return dict(db.execute(counted))
