@@ -128,6 +128,13 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Hosts that every command in the sandbox `network` may connect to: `["registry.npmjs.org", "*.pypi.org"]`."""
 
 
+class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The record of who decided what: `[audit]`."""
+
+    keep_days: Annotated[int, Meta(ge=1)] | None = None
+    """How long records are kept; for ever, if not set."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
@@ -151,6 +158,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     commands: CommandLimits = CommandLimits()
     sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
+    audit: AuditSettings = AuditSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()

@@ -82,10 +82,10 @@ async def create_session(
     stamp: Stamp | None = None,
     effort: Effort | None = None,
 ) -> str:
-    """Returns the id; with a stamp, that of the session the same request created before. `by` chose the title."""
+    """Returns the id; with a stamp, that of the session the same request created before. `by` is who creates it."""
     session, now = new_session_id(), time.time()
     first = SessionCreated(
-        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort
+        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort, by=by
     )
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
