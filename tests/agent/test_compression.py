@@ -15,13 +15,15 @@ from assent.events import (
     CallRequest,
     CallRequested,
     ChatCompressed,
+    DurableEvent,
     Envelope,
     ModelReplied,
     PromptSubmitted,
     SessionCreated,
 )
 from assent.models.model_protocol import Model
-from assent.parts import Call, Message, ModelMessage, Result, Text, UserMessage
+from assent.parts import Call, Media, Message, ModelMessage, PlainDisplay, Result, Text, UserMessage
+from assent.scheduler.call import Cancelled
 from assent.session.conversation import UNDERSTOOD
 from assent.session.fork import fork_session
 from assent.session.state import SessionState, fold
@@ -369,3 +371,30 @@ def test_the_fold_keeps_every_call_that_has_no_result(batches: list[int], answer
 def test_estimates_are_near_what_providers_count():
     assert token_estimate.of_text("a" * 400) == 101
     assert 140 <= token_estimate.of_text("字" * 100) <= 160
+
+
+def finished_call(call_id: str, display: PlainDisplay | None) -> list[DurableEvent]:
+    request = CallRequest(call_id=call_id, tool="t", args={}, prompt_id="p")
+    result = Result(call_id, "t", {"output": LONG * 10}, media=(Media("image/png", "eHh4"),))
+    return [
+        ModelReplied(prompt_id="p", model="m", parts=(Call(call_id, "t", {}),), finish="stop"),
+        CallRequested(request),
+        CallFinished(call_id=call_id, status="cancelled", result=result, display=display),
+    ]
+
+
+def test_what_the_model_will_never_see_again_is_not_kept_in_memory():
+    shown = PlainDisplay("what the person saw")
+    events: list[DurableEvent] = [
+        SessionCreated(folder="/w", model="m", mode="default", version="1"),
+        PromptSubmitted("p", "go", "ann"),
+        *finished_call("left", shown),
+        *finished_call("only", None),
+        *finished_call("stays", shown),
+        ChatCompressed(prompt_id="p", replaced=5, summary="summary", tokens_before=10, tokens_after=5),
+    ]
+    state = fold("s", [Envelope(seq, 0.0, "s", event) for seq, event in enumerate(events, start=1)])
+    left, only, stays = (call for call in state.calls.values() if isinstance(call, Cancelled))
+    assert (left.display, left.result.media) == (shown, ())
+    assert len(str(left.result.response)) < 200
+    assert only.result.response == stays.result.response == {"output": LONG * 10}, "somebody may still look at it"

@@ -20,15 +20,18 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallOutput,
     CallProcess,
     CallRequest,
     CallRequested,
     CallScheduled,
     CallStarted,
+    ConnectionEnded,
+    ConnectionRequested,
     Event,
 )
-from assent.parts import Display, Failure, Result
+from assent.parts import Display, Failure, InputWanted, Result
 
 LIVE_OUTPUT_LIMIT = 64_000
 """Characters of live output kept in an executing call: the newest ones."""
@@ -69,6 +72,8 @@ class Executing(Struct, frozen=True, gc=False, tag="executing", kw_only=True):
     output: str = ""
     received: int = 0
     """Bytes of binary output so far."""
+    wanted: InputWanted | None = None
+    """What it waits for a person to type."""
 
 
 class Success(Struct, frozen=True, gc=False, tag="success", kw_only=True):
@@ -152,11 +157,8 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
     if isinstance(call, Terminal):
         return None
     match call, event:
-        case Executing(), CallOutput():
-            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
-            return replace(call, output=output, received=event.received or call.received)
-        case Executing(), CallProcess():
-            return replace(call, pid=event.pid)
+        case Executing(), CallOutput() | CallProcess() | CallInput() | ConnectionRequested() | ConnectionEnded():
+            return _running(call, event)
         case AwaitingApproval(), ApprovalModifying():
             return replace(call, modifying_by=event.by)
         case AwaitingApproval(), ApprovalAnswered():
@@ -177,6 +179,21 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
             return _finished(call, event)
         case _:
             return None
+
+
+def _running(
+    call: Executing, event: CallOutput | CallProcess | CallInput | ConnectionRequested | ConnectionEnded
+) -> Executing:
+    match event:
+        case CallOutput():
+            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
+            return replace(call, output=output, received=event.received or call.received)
+        case CallProcess():
+            return replace(call, pid=event.pid)
+        case CallInput():
+            return replace(call, wanted=event.wanted)
+        case ConnectionRequested() | ConnectionEnded():
+            return call
 
 
 def _finished(call: Pending, event: CallFinished) -> Terminal | None:

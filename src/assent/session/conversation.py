@@ -86,19 +86,21 @@ class Conversation:
         self._pruned.update(event.call_ids)
         self._shrink(event)
 
-    def compress(self, event: ChatCompressed) -> None:
+    def compress(self, event: ChatCompressed) -> list[str]:
+        """Returns the calls that are no longer part of it."""
         self.window = event.window or self.window
         cut = 0 if event.problem else self._safe_cut(event.replaced)
         if cut == 0:
             self.incompressible = self.tokens
-            return
-        kept = self._history[cut:]
+            return []
+        gone, kept = self._history[:cut], self._history[cut:]
         answer = () if kept and isinstance(kept[0], ModelMessage) else (UNDERSTOOD,)
         summary = [UserMessage((Text(event.summary),)), *answer]
         self._history = [*summary, *kept]
         self._shrink(event)
         self._move_places(cut, len(summary) - cut)
         self.incompressible = 0
+        return [call_id for entry in gone if isinstance(entry, _CallsOf) for call_id in entry.call_ids]
 
     def _shrink(self, event: ChatCompressed | OutputPruned) -> None:
         self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)

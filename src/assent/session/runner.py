@@ -7,7 +7,8 @@ that arrives while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from assent import __version__
 from assent.agent.loop import AgentLoop
@@ -44,10 +45,10 @@ from assent.events import (
 from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.lazy_scheduler import LazyScheduler
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
@@ -60,10 +61,12 @@ from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.steering import Steering
-from assent.session.titling import Titler
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
-from assent.tools.undo import hand_over
+
+if TYPE_CHECKING:  # loaded when they are needed
+    from assent.scheduler.scheduler import Scheduler
+    from assent.session.titling import Titler
 
 
 async def create_session(
@@ -79,10 +82,10 @@ async def create_session(
     stamp: Stamp | None = None,
     effort: Effort | None = None,
 ) -> str:
-    """Returns the id; with a stamp, that of the session the same request created before. `by` chose the title."""
+    """Returns the id; with a stamp, that of the session the same request created before. `by` is who creates it."""
     session, now = new_session_id(), time.time()
     first = SessionCreated(
-        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort
+        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort, by=by
     )
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
@@ -106,7 +109,7 @@ class Runner:
         self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
         self._policy = _policy(state, options)
-        hand_over(state.changes, registry)
+        registry.hand_over(state.changes)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
@@ -154,7 +157,7 @@ class Runner:
             context_files=context_files,
             ids=ids,
             steering=steering,
-            titler=Titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
+            titler=_titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
             mentions=lambda text: options.load_mentions(text, policy),
             changed=self._news.set,
         )
@@ -237,6 +240,17 @@ class Runner:
         await self._log.put(self.session, key, command)
         self._news.set()
         return key
+
+    def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        """Types a line for a prompt of a running command; None is the end of its input. Returns why it cannot be done.
+
+        Not a command: those are durable, and what is typed must not be recorded anywhere.
+        """
+        try:
+            self._scheduler.type_in(call_id, number, text)
+        except Refused as refusal:
+            return str(refusal)
+        return ""
 
     async def caught_up(self) -> None:
         """Waits until the commands that arrived while nobody had the session open are taken."""
@@ -404,22 +418,36 @@ def _policy(state: SessionState, options: RunOptions) -> Policy:
         uses=dict(state.grant_uses),
         clock=options.clock,
         files=options.files,
+        keeper=None if state.owner else options.keeper,
     )
+
+
+def _titler(
+    state: SessionState, journal: SessionJournal, caller: ModelCaller, reached_limit: Callable[[], Awaitable[str]]
+) -> "Titler":
+    from assent.session.titling import Titler
+
+    return Titler(state, journal, caller, reached_limit)
 
 
 def _scheduler(
     state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: RunOptions
-) -> Scheduler:
-    return Scheduler(
-        state.session,
-        registry,
-        policy,
-        journal,
-        gate=state.gate,
-        attended=options.attended,
-        max_parallel=options.max_parallel,
-        approval_ttl=options.approval_ttl,
-        clock=options.clock,
-        masker=options.masker,
-        give_way=options.give_way,
-    )
+) -> LazyScheduler:
+    def load() -> "Scheduler":
+        from assent.scheduler.scheduler import Scheduler
+
+        return Scheduler(
+            state.session,
+            registry,
+            policy,
+            journal,
+            gate=state.gate,
+            attended=options.attended,
+            max_parallel=options.max_parallel,
+            approval_ttl=options.approval_ttl,
+            clock=options.clock,
+            masker=options.masker,
+            give_way=options.give_way,
+        )
+
+    return LazyScheduler(load)

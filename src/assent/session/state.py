@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.agent.ending import Ending, turn_ending
+from assent.agent.pruning import pruned
 from assent.agent.spending import Spending, spending_of
 from assent.approval import Grant, Mode
 from assent.events import (
@@ -16,6 +18,7 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallOutput,
     CallProcess,
     CallRequested,
@@ -80,8 +83,8 @@ class RewindPoint(Struct, frozen=True, kw_only=True):
 class SessionState:
     def __init__(self, session: str) -> None:
         self.session, self.seq = session, 0
-        self.folder = self.model = self.title = ""
-        """The title is the one a person gave it, or its first prompt."""
+        self.folder = self.model = self.title = self.owner = ""
+        """The title is the one a person gave it, or its first prompt. The owner is empty for the user's own."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.effort: Effort | None = None
@@ -139,7 +142,9 @@ class SessionState:
             case CallFinished():
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
-            case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
+            case (
+                ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess() | CallInput()
+            ):
                 self._advance(event.call_id, event)
             case PromptSubmitted() | ModelReplied() | TurnFinished():
                 self._converse(event, ts)
@@ -208,7 +213,7 @@ class SessionState:
             case ChatCompressed():
                 self._spend(event)
                 self.keys.add(event.key)
-                self.conversation.compress(event)
+                self._shed_results(self.conversation.compress(event))
             case OutputPruned():
                 self.conversation.prune(event)
             case ConversationRewound(prompt_id=prompt_id):
@@ -233,10 +238,17 @@ class SessionState:
         self.usage += event.usage
         self.spending += spending_of(event)
 
+    def _shed_results(self, call_ids: Iterable[str]) -> None:
+        """The model will never see them again, and people see what is displayed: a long session stays small."""
+        for call_id in call_ids:
+            call = self.calls.get(call_id)
+            if isinstance(call, Terminal) and call.display is not None:
+                self.calls[call_id] = replace(call, result=pruned(call.result))
+
     def _settle(self, event: Event) -> None:
         match event:
             case SessionCreated():
-                self.folder, self.model = event.folder, event.model
+                self.folder, self.model, self.owner = event.folder, event.model, event.owner
                 self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode

@@ -4,25 +4,28 @@ It knows how work begins, ends and continues after a crash; where commands come 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from assent.agent.ending import Ending
 from assent.agent.loop import AgentLoop
 from assent.commands import RunTool, Submit, person_call_id
 from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted
 from assent.parts import Call
-from assent.scheduler.approvals import Refused
-from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.ids import CallIds
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.lazy_scheduler import LazyScheduler
+from assent.scheduler.refusals import Parked, Refused
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.journal import SessionJournal
 from assent.session.log import LogError
 from assent.session.state import SessionState
 from assent.session.steering import Steering, mentioned
-from assent.session.titling import Titler
+
+if TYPE_CHECKING:
+    from assent.scheduler.batch import Batch
+    from assent.session.titling import Titler
 
 SHOW_QUEUED_AFTER = 0.3
 """Seconds before anybody is told that the mentions of a prompt are still being read."""
@@ -33,14 +36,14 @@ class TurnRunner:
         self,
         state: SessionState,
         journal: SessionJournal,
-        scheduler: Scheduler,
+        scheduler: LazyScheduler,
         loop: AgentLoop,
         *,
         compaction: Compaction,
         context_files: ContextFiles,
         ids: CallIds,
         steering: Steering,
-        titler: Titler | None,
+        titler: "Titler | None",
         mentions: Callable[[str], Awaitable[tuple[Attached, ...]] | None],
         changed: Callable[[], None],
     ) -> None:
@@ -137,7 +140,7 @@ class TurnRunner:
             self._turn = None
             self._loop.never_began()
 
-    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> None:
+    async def _run_turn(self, prompt_id: str, unfinished: "Batch | None" = None, ended: Ending | None = None) -> None:
         try:
             with suppress(Parked, LogError):
                 await self._loop.run(prompt_id, unfinished, ended)
@@ -190,12 +193,15 @@ class TurnRunner:
         request = self._ids.request(person_call_id(key), command.tool, command.args, prompt_id, initiator)
         self._keep(self._scheduler.schedule(request))
 
-    def _keep(self, batch: Batch) -> None:
-        task = asyncio.create_task(self._until_settled(batch))
+    def _keep(self, batch: "Batch") -> None:
+        self._keep_task(self._until_settled(batch))
+
+    def _keep_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._local.add(task)
         task.add_done_callback(self._local_is_over)
 
-    async def _until_settled(self, batch: Batch) -> None:
+    async def _until_settled(self, batch: "Batch") -> None:
         with suppress(Parked, LogError):
             await self._context_files.settled(await batch.results())
 
@@ -210,14 +216,18 @@ class TurnRunner:
         newest = self._state.newest_calls() if self._state.open_prompt is not None else ()
         of_turn = {call.call_id for call in newest}
         batch = self._again(newest) if newest else None
-        strays = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        others = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        orphans = [call for call in others if call.request.parent]
+        strays = [call for call in others if not call.request.parent]
+        if orphans:
+            self._keep_task(self._scheduler.withdraw(orphans))
         if strays:
             self._keep(self._scheduler.restore(strays))
         if self._state.open_prompt is not None:
             turn = self._run_turn(self._state.open_prompt, batch, self._state.unrecorded_end)
             self._turn = asyncio.create_task(turn, name="turn")
 
-    def _again(self, newest: tuple[Call, ...]) -> Batch:
+    def _again(self, newest: tuple[Call, ...]) -> "Batch":
         known = [self._state.calls[call.call_id] for call in newest if call.call_id in self._state.calls]
         if known:
             return self._scheduler.restore(known)

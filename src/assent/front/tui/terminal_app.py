@@ -25,6 +25,7 @@ from assent.commands import Command, RunTool, SetMode, SetModel, Submit
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
+from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
@@ -143,6 +144,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self._transcript_model, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me)
+        yield InputPanel(self.styler)
         yield StatusLine(self.styler, self._clock, self._timer)
         yield QueueView(self.styler)
         yield PromptBox(ContextCompletions(self.context), PLACEHOLDER, id="prompt")
@@ -170,6 +172,10 @@ class AssentApp(App[None]):
     @property
     def prompt(self) -> PromptInput:
         return self.query_one(PromptInput)
+
+    @property
+    def input_panel(self) -> InputPanel:
+        return self.query_one(InputPanel)
 
     # --- opening and closing ---
 
@@ -236,6 +242,7 @@ class AssentApp(App[None]):
         self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._transcript_model)
         self._refresh_questions()
+        self._refresh_input()
         client.on_link(self._status.link)
         self._following = asyncio.create_task(self._follow(client))
 
@@ -243,6 +250,7 @@ class AssentApp(App[None]):
         """Switches to another session, or a new one; the current one can be resumed later."""
         await self._close_session()
         self.panel.put(())
+        self.input_panel.put(())
         self._status.between_sessions()
         await self._open(session)
 
@@ -298,6 +306,7 @@ class AssentApp(App[None]):
                 pass
         if envelope.seq:
             self._refresh_questions()
+        self._refresh_input()
         self._status.refresh()
 
     def _refresh_questions(self) -> None:
@@ -315,6 +324,31 @@ class AssentApp(App[None]):
                 self.bell()
         elif not waiting and self.panel.has_focus:
             self.prompt.focus()
+
+    def _refresh_input(self) -> None:
+        """A command that asks for input gets the keyboard, unless somebody is typing something else."""
+        if self.client is None:
+            return
+        panel, had = self.input_panel, self.input_panel.line.has_focus
+        if panel.put(self.client.state.pending()):
+            nobody_types = self.prompt.has_focus and self.prompt.is_empty and self._guard.is_quiet(time.monotonic())
+            if nobody_types and isinstance(self.screen, MainScreen):
+                panel.line.focus()
+            if not self.app_focus:
+                self.bell()
+        elif had and not panel.display:
+            self.prompt.focus()
+
+    @on(InputPanel.Typed)
+    async def _type_in(self, message: InputPanel.Typed) -> None:
+        if self.client is None:
+            return
+        if problem := await self.client.type_in(message.call_id, message.number, message.text):
+            self.note(f"Not typed: {problem}", "warning")
+
+    @on(InputPanel.Left)
+    def _left_input(self) -> None:
+        self.prompt.focus()
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Somebody else answered, or the question has changed: what was being typed no longer applies."""
@@ -454,11 +488,13 @@ class AssentApp(App[None]):
         self._stopping.escape()
 
     def action_answer(self) -> None:
-        """Switches to the question, and back to the input."""
-        if self.panel.has_focus:
+        """Switches to the question, or to the input of a command, and back."""
+        if self.panel.has_focus or self.input_panel.line.has_focus:
             self.prompt.focus()
         elif self.panel.call is not None:
             self.panel.focus()
+        elif self.input_panel.display:
+            self.input_panel.line.focus()
 
     def action_next_mode(self) -> None:
         if not isinstance(self.screen, MainScreen):
