@@ -197,7 +197,11 @@ class LocalHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         rules = self._environment.rules(self._given_rules) if self._environment is not None else ()
-        return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
+        standing = self._environment.standing_grants() if self._environment is not None else ()
+        return [
+            *(RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules),
+            *(RuleInfo(grant.reach, "allow", f"grant {grant.id}", "you answered always") for grant in standing),
+        ]
 
     def servers(self) -> Sequence[ServerInfo]:
         return [_info(status) for status in (self._environment.statuses() if self._environment is not None else ())]
