@@ -242,6 +242,20 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "enum": ["", "network", "off"],
                         "default": "",
                     },
+                    "writable": {
+                        "description": "Only if the sandbox refused to write there: absolute paths to ask for.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 8,
+                        "default": [],
+                    },
+                    "domains": {
+                        "description": "Only if the sandbox refused to connect: hosts, or host:port, to ask for.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 16,
+                        "default": [],
+                    },
                 },
                 "required": ["command"],
                 "additionalProperties": False,
@@ -311,6 +325,23 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                     }
                 },
                 "required": ["questions"],
+                "additionalProperties": False,
+            },
+            "propose_plan": {
+                "type": "object",
+                "properties": {
+                    "steps": {
+                        "description": "What you would do, in order; one short sentence each.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                    },
+                    "summary": {
+                        "description": "The plan in a few sentences: what changes, where, and why.",
+                        "type": "string",
+                        "default": "",
+                    },
+                },
+                "required": ["steps"],
                 "additionalProperties": False,
             },
         }
