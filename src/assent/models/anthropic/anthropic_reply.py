@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from assent.models.anthropic.anthropic_failures import failure_in_stream
 from assent.models.anthropic.anthropic_signature import keep_redacted, keep_signature
-from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.streamed_calls import ChunkQueue
 from assent.models.wire_json import decode_event, encode_json
 from assent.parts import FinishReason, JsonObject, Usage
@@ -114,7 +114,7 @@ class AnthropicReply:
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         reason = self._finish_reason()
         if reason == "safety" and not self._has_content:
-            raise BadRequest(f"{self._model} refuses to answer. {self._said(reason)}")
+            raise Withheld(f"{self._model} refuses to answer. {self._said(reason)}")
         return [Finished(reason, _count(self._usage), self._said(reason))]
 
     def _read(self, event: _Event) -> list[Chunk]:

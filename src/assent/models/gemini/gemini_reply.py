@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from assent.models.bold_subject import split_subject
 from assent.models.gemini.gemini_failures import failure_in_stream
-from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.wire_ids import own_id
 from assent.models.wire_json import decode_event
 from assent.parts import FinishReason, JsonObject, Usage
@@ -98,7 +98,7 @@ class GeminiReply:
         if cut or self._finish is None:
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish in BLOCKED and not self._has_content:
-            raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
+            raise Withheld(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
         return (Finished(_finish_reason(self._finish), self._usage, self._said()),)
 
     def _said(self) -> str:
@@ -115,10 +115,8 @@ class GeminiReply:
                 cached=usage.cached_content_token_count,
             )
         if (feedback := event.prompt_feedback) is not None and feedback.block_reason:
-            raise BadRequest(
-                f"{self._model} rejected this prompt ({feedback.block_reason}). "
-                f"{feedback.block_reason_message or 'Rephrase it, or leave out what was rejected.'}"
-            )
+            said = feedback.block_reason_message or ""
+            raise Withheld(f"{self._model} rejected this prompt ({feedback.block_reason}). {said}".rstrip())
 
     def _content(self, candidate: _Candidate) -> list[Chunk]:
         if candidate.finish_reason:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.bold_subject import SubjectSplitter
-from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.openai.openai_failures import failure_in_stream
 from assent.models.openai.responses_request import Phase
 from assent.models.streamed_calls import ChunkQueue
@@ -107,7 +107,7 @@ class ResponsesReply:
         if cut or self._finish is None:
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish == "safety" and not self._has_content:
-            raise BadRequest(f"{self._model} withheld its reply ({self._said})")
+            raise Withheld(f"{self._model} withheld its reply ({self._said})")
         return [Finished(self._finish, self._usage, self._said)]
 
     def _read(self, event: _Event) -> list[Chunk]:

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.model_protocol import (
-    BadRequest,
     BrokenStream,
     CallChunk,
     Chunk,
@@ -19,6 +18,7 @@ from assent.models.model_protocol import (
     ModelError,
     TextChunk,
     ThoughtChunk,
+    Withheld,
 )
 from assent.models.openai_chat.chat_calls import CallCollector, CallFragment, FunctionFragment
 from assent.models.openai_chat.chat_reasoning import ReasoningDetails
@@ -132,7 +132,7 @@ class ChatReply:
             chunks.append(ThoughtChunk("", kept))
         reason = self._reason()
         if reason == "safety" and not (self._has_content or chunks or calls):
-            raise BadRequest(f"{self._model} withheld its reply ({self._finish}): rephrase your request")
+            raise Withheld(f"{self._model} withheld its reply ({self._finish})")
         said = "" if self._finish in STOPPED | LIMITED else self._finish
         return [*chunks, *calls, Finished(reason, self._usage, said)]
 
