@@ -161,7 +161,7 @@ async def test_the_models_are_listed_with_their_limits() -> None:
         ({"raw": 'data: {"usageMetadata":{"promptTokenCount":"many"}}\r\n\r\n'}, "malformed event"),
         (event('{"content":{"parts":[{"text":7}]}}'), "malformed event"),
         (event('{"content":{"parts":[{"text":"\\ud83d"}]}}'), "malformed event"),
-        (event('{"content":{"parts":[{"functionCall":{"name":"x","args":"a"}}]}}'), "malformed event"),
+        (event('{"content":{"parts":[{"functionCall":{"name":"x","args":"a"}}]}}'), "an incomplete call"),
         (event('{"content":{"parts":[{"functionCall":{"name":7}}]}}'), "malformed event"),
         (event('{"content":{"parts":[{"functionCall":{"args":{}}}]}}'), "without a name"),
         (event('{"content":{"parts":[{"functionCall":{"name":"","args":{}}}]}}'), "without a name"),
