@@ -24,8 +24,9 @@ from assent.events import (
 from assent.models.model_protocol import Model
 from assent.parts import Call, Media, Message, ModelMessage, PlainDisplay, Result, Text, UserMessage
 from assent.scheduler.call import Cancelled
+from assent.session.conversation import UNDERSTOOD
 from assent.session.fork import fork_session
-from assent.session.state import UNDERSTOOD, SessionState, fold
+from assent.session.state import SessionState, fold
 from support.session_harness import SessionHarness, above, call, calls, text
 
 pytestmark = pytest.mark.spec("F6")
@@ -172,7 +173,7 @@ async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the
     async with await harness.open() as runner:
         await harness.send(runner, Submit("Please read."))
         finished = await harness.until_done()
-        assert runner.state.tokens < 1_500
+        assert runner.state.conversation.tokens < 1_500
     (done,) = harness.recorded(ChatCompressed)
     assert done.prompt_id.endswith("########0")
     assert finished.status == "completed" and finished.usage.input == 4_100
@@ -278,12 +279,12 @@ async def test_a_switch_to_a_model_with_a_smaller_window_compresses_before_the_n
         for count in range(4):
             await harness.send(runner, Submit("go on"))
             await harness.until_done(count + 1)
-        full = runner.state.window_share
+        full = runner.state.conversation.window_share
         assert await harness.send(runner, SetModel("small")) == ""
-        assert runner.state.window_share > 1 > full > 0
+        assert runner.state.conversation.window_share > 1 > full > 0
         await harness.send(runner, Submit("hello"))
         assert (await harness.until_done(5)).status == "completed"
-        assert runner.state.window_share < 0.5
+        assert runner.state.conversation.window_share < 0.5
     (done,) = harness.recorded(ChatCompressed)
     assert done.tokens_before > 2_000 > 1_000 > done.tokens_after
     assert all(token_estimate.of_text(part) < 2_000 for part in transcripts(harness))

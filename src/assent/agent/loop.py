@@ -39,13 +39,15 @@ class AgentLoop:
         make_room: Callable[[str], Awaitable[None]],
         shorten: Callable[[str], Awaitable[bool]],
         reached_limit: Callable[[], Awaitable[str]],
+        interject: Callable[[str], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
         nearest_models: NearestModels | None = None,
     ) -> None:
         """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
         results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
-        whether it helped. `reached_limit` returns which limit forbids another request, if any.
+        whether it helped. `reached_limit` returns which limit forbids another request, if any. `interject` adds what
+        the person wants the model to read now.
         """
         self._turn = turn
         self._scheduler = scheduler
@@ -56,6 +58,7 @@ class AgentLoop:
         self._make_room = make_room
         self._shorten = shorten
         self._reached_limit = reached_limit
+        self._interject = interject
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._nearest_models = nearest_models
@@ -119,9 +122,10 @@ class AgentLoop:
 
     async def _until_done(self, prompt_id: str, unfinished: "Batch | None") -> Ending:
         guard: LoopGuard | None = None
-        if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
+        if unfinished is not None and (_nothing_to_tell(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
         for _ in range(self._max_turns):
+            await self._interject(prompt_id)
             if limit := await self._reached_limit():
                 return Ending("limit_reached", Failure("limit_reached", limit))
             await self._make_room(prompt_id)
@@ -129,7 +133,7 @@ class AgentLoop:
             if not reply.calls:
                 return reply.ending
             results = await self._schedule(reply.calls)
-            if _all_cancelled(results) or self.closing:
+            if _nothing_to_tell(results) or self.closing:
                 return Ending("cancelled")
             guard = guard or _loop_guard()
             if guard.observe(results):
@@ -175,9 +179,10 @@ def _loop_guard() -> "LoopGuard":
     return LoopGuard()
 
 
-def _all_cancelled(calls: Sequence[Terminal]) -> bool:
-    """Then there is nothing to tell the model now: the results stay in the history for the next prompt."""
-    return bool(calls) and all(isinstance(call, Cancelled) for call in calls)
+def _nothing_to_tell(calls: Sequence[Terminal]) -> bool:
+    """Everything was cancelled, and nobody gave a reason, which would be an answer to the model. The results stay in
+    the history for the next prompt."""
+    return bool(calls) and all(isinstance(call, Cancelled) and not call.refusal for call in calls)
 
 
 def _difference(after: Usage, before: Usage) -> Usage:

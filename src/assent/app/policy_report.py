@@ -136,6 +136,10 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     if verdict.plan is not None:
         where = "" if verdict.plan.sandbox == "off" else f", in the sandbox `{verdict.plan.sandbox}`"
         yield f"  It would run as exactly these words, without a shell{where}."
+        if verdict.plan.writable:
+            yield one_line(f"  It may also write to {', '.join(verdict.plan.writable)}.")
+        if verdict.plan.sandbox == "network":
+            yield one_line(f"  It may connect without asking to {', '.join(verdict.plan.domains) or 'no host'}.")
 
 
 async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str]:

@@ -18,7 +18,8 @@ from assent.app.context_loading import load_context
 from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
-from assent.app.rule_sources import approved_files, collect_rules, trust_store
+from assent.app.rule_sources import approved_files, collect_rules, policy_file, trust_store
+from assent.app.sandbox_setup import allowed_domains
 from assent.app.secret_masking import result_masker
 from assent.app.session_tools import ToolPlace, promise_builtin_tools
 from assent.config import (
@@ -38,6 +39,7 @@ from assent.mcp_config import McpServer
 from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.models.provider_registry import provider_of
+from assent.policy.kept_rules import KeptRules
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
@@ -69,9 +71,10 @@ class SessionEnvironment:
         access: ModelAccess | None = None,
         *,
         watched: bool = True,
+        typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run.
+        what commands print while they run; `typing`: and can type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
@@ -86,8 +89,9 @@ class SessionEnvironment:
         )
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
-        place = ToolPlace(env, folder, self.workspace, outputs)
-        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched)
+        domains = allowed_domains(settings, settings_file(env))
+        place = ToolPlace(env, folder, self.workspace, outputs, domains)
+        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
@@ -124,6 +128,7 @@ class SessionEnvironment:
             cost=Prices(settings.prices).cost,
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             files=approved_files(self._env, self._folder),
+            keeper=KeptRules(policy_file(self._env), self.registry.names()),
             masker=self.masker,
             load_mentions=self._load_mentions,
         )
@@ -259,6 +264,7 @@ def open_environment(
     access: ModelAccess | None = None,
     *,
     watched: bool = True,
+    typing: bool = True,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -275,7 +281,9 @@ def open_environment(
         if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model, access, watched=watched)
+    environment = SessionEnvironment(
+        env, folder, settings, servers, session, model, access, watched=watched, typing=typing
+    )
     environment.problems += problems
     environment.commands = commands
     return environment

@@ -24,16 +24,18 @@ class ToolPlace(Struct, frozen=True):
     folder: str
     workspace: Workspace
     outputs: PrivateFolder
+    domains: tuple[str, ...] = ()
+    """What commands in the sandbox may connect to without asking."""
 
 
 def promise_builtin_tools(
-    registry: Registry, place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
+    registry: Registry, place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool, typing: bool
 ) -> None:
-    """`watched`: somebody sees what commands print while they run."""
-    registry.promise(builtin_facts(), lambda: _load(place, settings, masker, watched=watched))
+    """`watched`: somebody sees what commands print while they run. `typing`: a person can type into them."""
+    registry.promise(builtin_facts(), lambda: _load(place, settings, masker, watched=watched, typing=typing))
 
 
-def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool) -> "list[AnyTool]":
+def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool, typing: bool) -> "list[AnyTool]":
     from assent.app.sandbox_setup import confinement
     from assent.tools.builtin import builtin_tools
     from assent.tools.shell import TERMINAL
@@ -42,6 +44,7 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         place.workspace,
         limits=settings.commands,
         terminal=TERMINAL if watched else None,
+        typing=typing,
         outputs=place.outputs,
         memory=memory_file(place.env),
         contents=PrivateFolder(str(data_folder(place.env) / "contents")),
@@ -49,4 +52,5 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         masker=masker,
         confinement=(lambda: confinement(place.env, place.folder)) if settings.sandbox.enabled else None,
         approved=settings.sandbox.approved,
+        domains=place.domains,
     )

@@ -30,11 +30,13 @@ def make_approval(
     why: str,
     expires_at: float | None,
     unapproved: tuple[UnapprovedFile, ...] = (),
+    *,
+    keeps: bool = False,
 ) -> Approval:
     """The question for an action that needs approval. `action.details` says what would happen."""
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
-    scopes = proposed(action, call_id)
+    scopes = proposed(action, call_id, keeps=keeps)
     return Approval(
         id=os.urandom(12).hex(),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),
@@ -72,7 +74,8 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
         raise Refused("the action has changed since it was shown to you; look at it again before you answer")
     if isinstance(approval.details, AskDetails):
         _check_answers(len(approval.details.questions), answer)
-    if answer.outcome not in approval.options:
+    changes_arguments = answer.outcome == "modify_with_editor" and answer.args is not None  # possible with any call
+    if answer.outcome not in approval.options and not changes_arguments:
         raise Refused(f"{answer.outcome} is not offered here; choose one of: {', '.join(approval.options)}")
     return approval
 

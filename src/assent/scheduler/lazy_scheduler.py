@@ -56,5 +56,11 @@ class LazyScheduler:
     def cancel_call(self, call_id: str, reason: str) -> None:
         self._get().cancel_call(call_id, reason)
 
+    async def withdraw(self, calls: Iterable[ToolCall]) -> None:
+        await self._get().withdraw(calls)
+
+    def type_in(self, call_id: str, number: int, text: str | None) -> None:
+        self._get().type_in(call_id, number, text)
+
     async def park(self) -> None:
         await self._get().park()

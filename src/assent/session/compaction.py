@@ -75,7 +75,8 @@ class Compaction:
     @property
     def _is_too_long(self) -> bool:
         allowed = self._limit(self._caller.model)
-        return bool(allowed) and self._state.tokens > max(allowed, int(self._state.incompressible * REGROWTH))
+        conversation = self._state.conversation
+        return bool(allowed) and conversation.tokens > max(allowed, int(conversation.incompressible * REGROWTH))
 
     async def _prune(self, prompt_id: str) -> bool:
         window = self._caller.window

@@ -91,6 +91,7 @@ async def _run(request: Run, log: SessionLog, output: Output) -> int:
         rules=request.rules,
         attended=request.asking != "refuse",
         watched=sys.stderr.isatty(),
+        typing=request.asking == "inline",
         prepare=filled.prepare,
     )
     session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
@@ -127,7 +128,7 @@ def _notice(text: str) -> None:
 def _terminal_asker(client: LocalClient) -> "Asker":
     from assent.front.headless.inline_questions import TerminalAsker
 
-    return TerminalAsker(client.runner.waiting, client.send, Style.for_stream(sys.stderr), client.me)
+    return TerminalAsker(client.runner.waiting, client.send, client.type_in, Style.for_stream(sys.stderr), client.me)
 
 
 class HeadlessRun:
