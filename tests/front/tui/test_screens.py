@@ -139,6 +139,26 @@ def todos() -> RecordedSession:
     return recording.ends("m", MarkdownDisplay("Use `decimal` [1].\n\n1. docs.python.org")).over()
 
 
+def steps() -> RecordedSession:
+    """In the middle of a plan with more steps than are shown."""
+    names = ("Read the code", "Write a test that fails", "Fix the rounding of discounts", "Run all tests")
+    names += ("Update the changelog", "Tidy up", "Show the result")
+    states = ("completed", "completed", "in_progress", "pending", "pending", "pending", "pending")
+    recording = RecordedSession().prompt("Fix it.").reply("Here is my plan.").call("t", "write_todos").runs("t")
+    recording.ends("t", TodosDisplay(tuple(Todo(name, state) for name, state in zip(names, states, strict=True))))  # type: ignore[arg-type]
+    return recording.call("test", "run_shell_command", command="make test").runs("test", TESTS)
+
+
+def long_output() -> RecordedSession:
+    """A long output, a failure, a paste."""
+    recording = RecordedSession().prompt("Why?\n" + "\n".join(f"log {n}" for n in range(200))).reply("I look.")
+    recording.call("a", "run_shell_command", command="seq 1 300").runs("a")
+    recording.ends("a", TerminalDisplay("\n".join(map(str, range(1, 301)))))
+    recording.call("b", "run_shell_command", command="make check").runs("b")
+    lines = "\n".join(f"src/cart.py:{n}: error: something is wrong here" for n in range(40))
+    return recording.ends("b", TerminalDisplay(lines, "exit 2")).reply("It fails.").over()
+
+
 def waiting_queue() -> RecordedSession:
     recording = RecordedSession().prompt("Do it.").streams("I am at it.")
     return recording.queue("and then run the tests", "then commit\nwith a good message", "third", "fourth", "fifth")
@@ -280,6 +300,8 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "model-failed": (failed_model, None),
     "calls-failed": (failed_calls, None),
     "todos": (todos, presses("ctrl+o")),
+    "steps": (steps, None),
+    "long-output": (long_output, None),
     "queue": (waiting_queue, None),
     "wide": (wide, presses("ctrl+o")),
     "ask-edit": (one_edit, None),

@@ -243,7 +243,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _room(self) -> int:
         """Lines left for the body."""
-        below = (widget for widget in self.screen.query("#status, #queue, #prompt, #foot") if widget.display)
+        below = (widget for widget in self.screen.query("#status, #todos, #queue, #prompt, #foot") if widget.display)
         return self.screen.size.height - FRAME - self._words - sum(widget.outer_size.height for widget in below)
 
     def _title(self, call: AwaitingApproval) -> Text:

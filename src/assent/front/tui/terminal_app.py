@@ -35,6 +35,7 @@ from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
 
@@ -67,6 +68,10 @@ class MainScreen(Screen[None]):
         for panel in self.query(ApprovalPanel):
             panel.appear()
 
+    def on_resize(self) -> None:
+        for todos in self.query(TodoView):
+            todos.fit()
+
 
 class AssentApp(App[None]):
     CSS_PATH = "style.tcss"
@@ -82,6 +87,7 @@ class AssentApp(App[None]):
         Binding("up", "take_back", show=False, priority=True),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
+        Binding("ctrl+end", "go_to_end", "jump to the end", priority=True),
         Binding("ctrl+up", "read", "move through the transcript", show=False),
     ]
 
@@ -142,6 +148,7 @@ class AssentApp(App[None]):
         yield Transcript(self._transcript_model, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me)
         yield StatusLine(self.styler, self._clock, self._timer)
+        yield TodoView(self.styler)
         yield QueueView(self.styler)
         yield PromptBox(ContextCompletions(self.context), PLACEHOLDER, id="prompt")
         yield FootLine(self.styler)
@@ -328,6 +335,8 @@ class AssentApp(App[None]):
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
+        self._transcript_model.typed(message.text, message.shown)
+        self.transcript.go_to_end()
         self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not block
 
     async def _take(self, text: str) -> None:
@@ -339,6 +348,7 @@ class AssentApp(App[None]):
 
     @on(PromptInput.ShellSubmitted)
     async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
+        self.transcript.go_to_end()
         await self.send(RunTool("run_shell_command", {"command": message.command}, by=self._me()))
 
     async def send(self, command: Command) -> None:
@@ -483,6 +493,9 @@ class AssentApp(App[None]):
 
     def action_page(self, step: int) -> None:
         self.transcript.scroll_relative(y=step * max(self.transcript.size.height - 2, 1), animate=False)
+
+    def action_go_to_end(self) -> None:
+        self.transcript.go_to_end()
 
     def action_read(self) -> None:
         self.transcript.focus()

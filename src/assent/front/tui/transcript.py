@@ -12,11 +12,12 @@ from textual.strip import Strip
 
 from assent.front.tui.line_view import LineView
 from assent.front.tui.render import ItemRenderer
-from assent.front.tui.transcript_model import CallItem, Item, ThoughtItem, TranscriptModel
+from assent.front.tui.transcript_model import CallItem, Item, TranscriptModel
 
 WINDOW = 300
 """About how many lines are drawn, in whole items; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
+NEW_BELOW = "↓ new below · Ctrl-End"
 
 
 class Transcript(LineView):
@@ -39,11 +40,13 @@ class Transcript(LineView):
         self._stale = False
         self._follows = True
         """Whether the newest line stays visible: until the person scrolls up, and again once back at the end."""
+        self._new_below = False
+        """Whether something was added that the person, who reads further up, has not seen."""
 
     def show(self, transcript_model: TranscriptModel) -> None:
         """Shows another transcript from now on."""
         self.transcript_model, self._wanted, self._selected = transcript_model, WINDOW, None
-        self._follows = True
+        self._follows, self._new_below = True, False
         self.redraw_now()
 
     # --- drawing ---
@@ -58,7 +61,14 @@ class Transcript(LineView):
         self._stale = False
         if self._follows:  # back at the end, older items are no longer needed
             self._wanted = WINDOW
+        before = len(self._strips)
         self.redraw()
+        self._new_below |= not self._follows and len(self._strips) > before
+
+    def go_to_end(self) -> None:
+        """Shows the newest line, and keeps it visible."""
+        self._follows, self._new_below = True, False
+        self.redraw_now()
 
     def redraw(self) -> None:
         follows = self._follows
@@ -119,12 +129,22 @@ class Transcript(LineView):
             return [Strip([head]).extend_cell_length(width, head.style), *strips[1:]]
         return strips
 
+    def render_line(self, y: int) -> Strip:
+        if self._new_below and y == self.size.height - 1:
+            return self._mark_below()
+        return super().render_line(y)
+
+    def _mark_below(self) -> Strip:
+        style = self.visual_style.rich_style + Style(reverse=True)
+        return Strip([Segment(NEW_BELOW.center(self.size.width), style)]).crop(0, self.size.width)
+
     # --- older items ---
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if new_value < old_value or new_value >= self.max_scroll_y:
             self._follows = new_value >= self.max_scroll_y
+            self._new_below &= not self._follows
         if new_value <= 0 < old_value and len(self._items) < len(self.transcript_model.items):
             self._load_more()
 
@@ -169,14 +189,17 @@ class Transcript(LineView):
         self.redraw()
 
     def fold_all(self) -> None:
-        """Expands all calls and thoughts shown, or collapses them if one is expanded."""
-        foldable = [item for item in self._items if isinstance(item, CallItem | ThoughtItem)]
-        unfold = not any(item.unfolded for item in foldable)
+        """Expands everything shown, or collapses it if nothing is left to expand."""
+        foldable = [item for item in self._items if item.foldable]
+        unfold = not all(item.unfolded for item in foldable)
         for item in foldable:
             item.unfolded = unfold
         self.redraw_now()
 
     def on_click(self, event: Click) -> None:
+        if self._new_below and event.y == self.size.height - 1:
+            self.go_to_end()
+            return
         place = event.y + self.scroll_offset.y
         index = bisect_right(self._tops, place) - 1
         if index < 0 or self.screen.get_selected_text():

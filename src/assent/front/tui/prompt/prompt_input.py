@@ -60,10 +60,11 @@ class PromptInput(TextArea):
     """Whether the input is a command for the shell."""
 
     class Submitted(Message):
-        """A prompt, pastes expanded."""
+        """A prompt, pastes expanded; `shown` is what was in the input."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, shown: str = "") -> None:
             self.text = text
+            self.shown = shown or text
             super().__init__()
 
     class ShellSubmitted(Message):
@@ -233,7 +234,8 @@ class PromptInput(TextArea):
         text = self._pastes.expand(self.text).lstrip("\n").rstrip()
         if not text:
             return
-        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text))
+        shown = self.text.lstrip("\n").rstrip()
+        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text, shown))
         self._recall.add(text)
         self._pastes.forget()
         self._show("")
