@@ -159,6 +159,16 @@ def long_output() -> RecordedSession:
     return recording.ends("b", TerminalDisplay(lines, "exit 2")).reply("It fails.").over()
 
 
+def colours() -> RecordedSession:
+    """Every colour that programs use by number, in front and behind, and text that would hide itself."""
+    rows = [" ".join(f"\x1b[{base + n}m {base + n:3} \x1b[0m" for n in range(8)) for base in (30, 90, 40, 100)]
+    rows += [
+        "\x1b[30;40mblack on black\x1b[0m \x1b[97;107mwhite on white\x1b[0m \x1b[7minverted\x1b[0m \x1b[8mconcealed"
+    ]
+    recording = RecordedSession().prompt("Show colours.").call("c", "run_shell_command", command="./colours").runs("c")
+    return recording.ends("c", TerminalDisplay("\n".join(rows))).over()
+
+
 def waiting_queue() -> RecordedSession:
     recording = RecordedSession().prompt("Do it.").streams("I am at it.")
     return recording.queue("and then run the tests", "then commit\nwith a good message", "third", "fourth", "fifth")
@@ -302,6 +312,7 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "todos": (todos, presses("ctrl+o")),
     "steps": (steps, None),
     "long-output": (long_output, None),
+    "colours": (colours, None),
     "queue": (waiting_queue, None),
     "wide": (wide, presses("ctrl+o")),
     "ask-edit": (one_edit, None),
@@ -346,7 +357,7 @@ async def test_a_screen_looks_as_it_did(
 
 
 @pytest.mark.parametrize("look", ["light", "contrast", "plain"])
-@pytest.mark.parametrize("name", ["conversation", "ask-edit-parts", "ask-command-high"])
+@pytest.mark.parametrize("name", ["conversation", "colours", "ask-edit-parts", "ask-command-high"])
 async def test_a_screen_in_another_look_looks_as_it_did(
     name: str, look: str, request: pytest.FixtureRequest, tmp_path: Path
 ):

@@ -75,7 +75,9 @@ class TextStyler:
 
     def terminal(self, content: str, width: int) -> list[Strip]:
         """Output of a program with its colours; no other terminal sequence has any effect."""
-        return self.lines(Text.from_ansi(safe(content, "output"), overflow="fold"), width)
+        from assent.front.tui.ansi_style import ansi_text
+
+        return self.lines(ansi_text(safe(content, "terminal").replace("\r\n", "\n"), self.palette), width)
 
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown
