@@ -214,6 +214,9 @@ class RecordedHost:
     async def files(self) -> Sequence[str]:
         return ("cart.py", "test_cart.py", "docs/")
 
+    async def read_text(self, path: str) -> str:
+        return f"# {path}\n"
+
     async def paste_picture(self, session: str) -> str:
         return ""
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.style import Style
 
-from assent.front.tui.ansi_style import READABLE, ansi_text, contrast
+from assent.front.tui.ansi_style import READABLE, ansi_lines, contrast
 from assent.front.tui.display_view import draw_display
 from assent.front.tui.terminal_output import settled
 from assent.front.tui.text_style import TextStyler
@@ -98,4 +98,9 @@ def test_a_progress_bar_in_a_long_output_costs_none_of_its_lines():
 
 
 def test_unknown_codes_have_no_effect():
-    assert ansi_text("\x1b[38;9;1;12;5mhello", DARK.palette).plain == "hello"
+    assert list(ansi_lines("\x1b[38;9;12;5mhello", DARK.palette)) == [[("hello", Style())]]
+
+
+def test_a_colour_lasts_until_it_is_ended_on_a_later_line():
+    first, second, third = drawn("\x1b[31mone\ntwo\x1b[0m\nthree")
+    assert first[1] == second[1] != third[1]

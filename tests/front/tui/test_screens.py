@@ -18,6 +18,7 @@ from assent.approval import (
 )
 from assent.events import Attached
 from assent.front.tui.answer_screens import AnswerScreen
+from assent.front.tui.viewer import ViewerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
 from assent.tools.support.diff import diff
 from support.recorded_session import FOLDER, RecordedSession
@@ -295,6 +296,18 @@ def opens(key: str, *more: str) -> Play:
     return play
 
 
+def views(*keys: str) -> Play:
+    """The newest output on the whole screen, and then these keys."""
+
+    async def play(pilot: "Pilot[None]") -> None:
+        await presses(*"/view", "enter")(pilot)
+        while not isinstance(pilot.app.screen, ViewerScreen):
+            await pilot.pause()
+        await presses(*keys)(pilot)
+
+    return play
+
+
 def types(line: str) -> Play:
     return presses(*line, "enter")
 
@@ -313,6 +326,9 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "steps": (steps, None),
     "long-output": (long_output, None),
     "colours": (colours, None),
+    "viewer": (long_output, views("slash", *"cart.py:2", "enter")),
+    "viewer-diff": (told, views("w")),
+    "review": (long_command, presses("f", "space")),
     "queue": (waiting_queue, None),
     "wide": (wide, presses("ctrl+o")),
     "ask-edit": (one_edit, None),

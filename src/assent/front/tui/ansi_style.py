@@ -1,4 +1,4 @@
-"""Output of programs with its colours, as Rich text: all 16, 256 and true colours, in front and behind.
+"""Output of programs with its colours, line by line: all 16, 256 and true colours, in front and behind.
 
 A program chooses colours for a screen it does not know, and a hostile one chooses them to hide text. So every colour is
 allowed, and none may hide: text that is hardly distinguishable from what is behind it gets a colour that is. Blinking
@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.color import Color
 from rich.style import Style
-from rich.text import Text
 
 from assent.front.tui.themes import Palette
 
@@ -21,7 +20,7 @@ _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _WITH_COLONS = re.compile(r"([34]8):2:\d*:(\d+:\d+:\d+)")
 """The form of the standard has one more field, for a colour space."""
 _CUBE = (0, 95, 135, 175, 215, 255)
-READABLE = 2.5
+READABLE = 3.0
 """The least contrast between text and what is behind it."""
 Rgb = tuple[int, int, int]
 
@@ -38,15 +37,23 @@ _SET = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "stri
 _UNSET = {22: {"bold", "dim"}, 23: {"italic"}, 24: {"underline"}, 27: {"reverse"}, 29: {"strike"}}
 
 
-def ansi_text(text: str, palette: Palette) -> Text:
-    whole = Text(overflow="fold")
+Run = tuple[str, Style]
+
+
+def ansi_lines(text: str, palette: Palette) -> Iterator[list[Run]]:
+    """Each line as pieces in one style; a colour lasts until the program ends it, on whatever line."""
     pen = _Pen()
-    place = 0
-    for found in _SGR.finditer(text):
-        whole.append(text[place : found.start()], _style(pen, palette))
-        pen = _after(pen, found[1])
-        place = found.end()
-    return whole.append(text[place:], _style(pen, palette))
+    for line in text.split("\n"):
+        runs: list[Run] = []
+        place = 0
+        for found in _SGR.finditer(line):
+            if found.start() > place:
+                runs.append((line[place : found.start()], _style(pen, palette)))
+            pen = _after(pen, found[1])
+            place = found.end()
+        if place < len(line):
+            runs.append((line[place:], _style(pen, palette)))
+        yield runs
 
 
 # --- the sequences ---

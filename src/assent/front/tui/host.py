@@ -110,6 +110,10 @@ class Host(Protocol):
         """Relative paths in the folder, for completion; folders end with a slash, ignored files are left out."""
         ...
 
+    async def read_text(self, path: str) -> str:
+        """A file of the folder, for the person to look at."""
+        ...
+
     async def paste_picture(self, session: str) -> str:
         """The path of the picture that was in the clipboard, kept where the session can read it; empty if there is
         none."""

@@ -141,6 +141,11 @@ class LocalHost:
 
         return await list_paths(self.folder)
 
+    async def read_text(self, path: str) -> str:
+        from assent.app.folder_view import read_text
+
+        return await asyncio.to_thread(read_text, self.folder, path)
+
     async def paste_picture(self, session: str) -> str:
         from assent.app.pasted_pictures import paste_picture
 

@@ -19,13 +19,14 @@ from textual.widgets import Static
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import offered_keys, question_title
-from assent.app.wording import editing, safe
+from assent.app.wording import count, editing, safe
 from assent.approval import AskDetails, EditDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.diff_view import SPLIT_WIDTH
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.line_view import LineView
 from assent.front.tui.question_view import QuestionView
+from assent.front.tui.seen_lines import SeenLines
 from assent.front.tui.text_style import TextStyler
 
 ANSWERS = frozenset("yasteinrA")
@@ -50,13 +51,12 @@ class QuestionLines(LineView):
         self._room = room
         self.question: QuestionView | None = None
         self.seen = False
-        self._seen_until = 0
-        """All lines before this one have been on the screen; jumping to the end skips those in between."""
+        self._looked = SeenLines()
 
     def put(self, question: QuestionView, *, seen: bool = False) -> None:
         self.question = question
         self.seen = seen
-        self._seen_until = 0
+        self._looked = SeenLines()
         self.scroll_to(y=0, animate=False, immediate=True)
         self.redraw()
 
@@ -67,7 +67,7 @@ class QuestionLines(LineView):
         before = (self._drawn_width, len(self._strips))
         super().redraw()
         if before != (self._drawn_width, len(self._strips)) and not self.seen:
-            self._seen_until = 0  # the lines changed: which were seen is unknown
+            self._looked = SeenLines(len(self._strips))  # the lines changed: which were seen is unknown
             self.scroll_to(y=0, animate=False, immediate=True)
         self.fit()
 
@@ -86,12 +86,24 @@ class QuestionLines(LineView):
         covered = not self.screen.is_active
         if self.seen or covered or self.question is None or not self.size.height:
             return
-        top = self.scroll_offset.y
-        if top <= self._seen_until:
-            self._seen_until = max(self._seen_until, top + self.size.height)
-        if self._seen_until >= len(self._strips):
-            self.seen = True
-            self.post_message(ApprovalPanel.Seen())
+        self._looked.total = len(self._strips)
+        self._looked.look(self.scroll_offset.y, self.size.height)
+        self.seen = self._looked.all
+        self.post_message(ApprovalPanel.Seen())
+
+    def look_at_all(self) -> None:
+        """Everything was seen on a screen of its own."""
+        self.seen = True
+        self.post_message(ApprovalPanel.Seen())
+
+    @property
+    def unseen(self) -> int:
+        return 0 if self.seen else self._looked.unseen
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more than fits."""
+        return len(self._strips) > self.size.height
 
 
 def _wrapped(offers: Sequence[Text], width: int) -> Text:
@@ -114,6 +126,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         Binding("right_square_bracket", "hunk(1)", show=False),
         Binding("space", "toggle_hunk", show=False),
         Binding("v", "view", show=False),
+        Binding("f", "review", show=False),
         Binding("left", "question(-1)", show=False),
         Binding("right", "question(1)", show=False),
         Binding("escape", "leave", show=False),
@@ -138,7 +151,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         """The question stays open; the focus returns to the input."""
 
     class Seen(Message):
-        """The end of the question has been on the screen."""
+        """More of the question has been on the screen, perhaps all of it."""
+
+    class ReviewWanted(Message):
+        """The question should be shown on the whole screen; `reviewed` takes the result."""
+
+        def __init__(self, question: QuestionView) -> None:
+            super().__init__()
+            self.question = question
 
     def __init__(self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str]) -> None:
         super().__init__(id="approval")
@@ -216,8 +236,17 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def on_approval_panel_seen(self) -> None:
         if self.call is not None:
-            self._seen.add(self.call.approval.id)
+            if self.body.seen:
+                self._seen.add(self.call.approval.id)
             self._label()
+
+    def reviewed(self, question: QuestionView, *, everything: bool) -> None:
+        """It was shown on the whole screen."""
+        if question is not self.question:
+            return  # somebody else answered, or the question has changed
+        if everything:
+            self.body.look_at_all()
+        self.redraw()
 
     @property
     def all_seen(self) -> bool:
@@ -232,7 +261,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         title, keys = self._title(call), self._keys(call)
         self.query_one("#question-title", Static).update(title)
         self.query_one("#question-keys", Static).update(keys)
-        self.border_subtitle = "" if self.body.seen else "more below: PgDn"
+        unseen = self.body.unseen
+        self.border_subtitle = f"{count(unseen, 'line')} unseen: PgDn, or f for the whole screen" if unseen else ""
         before, self._words = self._words, -(-title.cell_len // self._width) + keys.plain.count("\n") + 1
         if before != self._words:
             self.body.fit()
@@ -298,6 +328,8 @@ class ApprovalPanel(Vertical, can_focus=True):
             offers += [("[ ]", "part"), ("space", "include or exclude it")]
         if isinstance(call.approval.details, EditDetails) and self._width > SPLIT_WIDTH:
             offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
+        if self.body.is_cut:
+            offers.append(("f", "whole screen"))
         if len(self._for_all) > 1 and self.all_seen:
             offers.append(("A", f"yes to all {len(self._for_all)}"))
         return offers
@@ -348,7 +380,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
         elif key in YES and not self.body.seen:
-            self._say("There is more below: scroll to the end first (PgDn).")
+            self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn, or f).")
         elif key == "A" and "A" not in dict(self._offers(call)):
             self._say("Yes to all needs several questions, each shown to its end.")
         elif self.question is not None and key == "y" and self.question.partial == ():
@@ -411,6 +443,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         if self.question is not None:
             self.question.view = "split" if self.question.view == "unified" else "unified"
             self.redraw()
+
+    def action_review(self) -> None:
+        if self.question is not None:
+            self.post_message(self.ReviewWanted(self.question))
 
     def action_question(self, step: int) -> None:
         ids = list(self._questions)

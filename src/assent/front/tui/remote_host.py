@@ -86,6 +86,9 @@ class RemoteHost:
     async def files(self) -> Sequence[str]:
         return await self.api.files(self._session, "", 100) if self._session else ()
 
+    async def read_text(self, path: str) -> str:
+        raise NotHere("The files are on the server's machine.")
+
     async def paste_picture(self, session: str) -> str:
         raise NotHere("The session is on a server, which cannot see your clipboard.")
 

@@ -15,7 +15,7 @@ from textual import on
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import DescendantFocus
+from textual.events import DescendantFocus, TextSelected
 from textual.screen import Screen
 
 from assent.app.call_states import Executing
@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
 
     from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host, NotHere
+    from assent.front.tui.reading import Reading
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
@@ -87,6 +88,7 @@ class AssentApp(App[None]):
         Binding("up", "take_back", show=False, priority=True),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
+        Binding("f3", "search", "search the conversation", priority=True),
         Binding("ctrl+end", "go_to_end", "jump to the end", priority=True),
         Binding("ctrl+up", "read", "move through the transcript", show=False),
     ]
@@ -395,6 +397,54 @@ class AssentApp(App[None]):
 
         AnswerFlow(self, message.call, self._guard).ask(message.key)
 
+    @on(ApprovalPanel.ReviewWanted)
+    def _review(self, message: ApprovalPanel.ReviewWanted) -> None:
+        from assent.front.tui.review import ReviewScreen
+
+        def done(everything: bool | None) -> None:
+            self.panel.reviewed(message.question, everything=bool(everything))
+
+        self.push_screen(ReviewScreen(message.question, self.styler), done)
+
+    # --- reading and copying ---
+
+    def reading(self) -> "Reading":
+        from assent.front.tui.reading import Reading
+
+        return Reading(self._transcript_model, self._calls(), self._renderer.names)
+
+    def copy(self, text: str) -> None:
+        from assent.front.tui.clipboard import copy_text
+
+        self.notify(copy_text(self, text), markup=False)
+
+    @on(TextSelected)
+    def _selected(self) -> None:
+        if text := self.screen.get_selected_text():
+            self.copy(text)
+
+    @on(Transcript.Wanted)
+    def _read_item(self, message: Transcript.Wanted) -> None:
+        from assent.front.tui.documents import document_of
+
+        document = document_of(message.item, self._calls(), self._renderer.names)
+        if document is None:
+            return
+        if message.what == "copy":
+            self.copy(document.text)
+        else:
+            self.spawn(self.context.view(document))
+
+    @on(Transcript.Typed)
+    def _type(self, message: Transcript.Typed) -> None:
+        self.prompt.focus()
+        self.prompt.insert(message.character)
+
+    def action_search(self) -> None:
+        if not isinstance(self.screen, MainScreen):
+            raise SkipAction
+        self.spawn(self.context.view(self.reading().conversation(), search=""))
+
     @on(PromptInput.EditWanted)
     def _edit_prompt(self, message: PromptInput.EditWanted) -> None:
         async def edit() -> None:
@@ -440,8 +490,11 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        """Clears the input; if it is empty, the second press in a row quits."""
-        if not self.prompt.is_empty:
+        """Copies what is selected, or clears the input; if it is empty, the second press in a row quits."""
+        if selected := self.screen.get_selected_text():
+            self.copy(selected)
+            self.screen.clear_selection()
+        elif not self.prompt.is_empty:
             self.prompt.clear()
         elif time.monotonic() < self._quit_until:
             self.exit()

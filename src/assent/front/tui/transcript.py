@@ -2,21 +2,24 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.events import Click, Resize
+from textual.events import Click, Key, Resize
+from textual.message import Message
 from textual.strip import Strip
 
 from assent.front.tui.line_view import LineView
 from assent.front.tui.render import ItemRenderer
-from assent.front.tui.transcript_model import CallItem, Item, TranscriptModel
+from assent.front.tui.transcript_model import CallItem, Item, PromptItem, ReplyItem, TranscriptModel
 
 WINDOW = 300
 """About how many lines are drawn, in whole items; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
+MORE = "  │ …"
+"""How a line starts that stands for lines that are left out; a click shows them all."""
 NEW_BELOW = "↓ new below · Ctrl-End"
 
 
@@ -25,9 +28,27 @@ class Transcript(LineView):
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),
         Binding("enter,space", "fold", "expand or collapse", show=False),
+        Binding("v", "view", "show on the whole screen", show=False),
+        Binding("c", "copy", "copy", show=False),
+        Binding("slash", "app.search", "search", show=False),
         Binding("home", "scroll_home", show=False),
         Binding("end", "scroll_end", show=False),
     ]
+
+    class Wanted(Message):
+        """The person wants to read an item on the whole screen, or to copy it."""
+
+        def __init__(self, what: Literal["view", "copy"], item: Item) -> None:
+            super().__init__()
+            self.what: Literal["view", "copy"] = what
+            self.item = item
+
+    class Typed(Message):
+        """A key that means nothing here is for the input."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
 
     def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -158,19 +179,19 @@ class Transcript(LineView):
 
     def on_focus(self) -> None:
         if self._selected not in self._items:
-            self._selected = next((item for item in reversed(self._items) if item.foldable), None)
+            self._selected = next((item for item in reversed(self._items) if _is_selectable(item)), None)
         self.redraw()
 
     def on_blur(self) -> None:
         self.redraw()
 
     def action_select(self, step: int) -> None:
-        foldable = [item for item in self._items if item.foldable]
-        if not foldable:
+        among = [item for item in self._items if _is_selectable(item)]
+        if not among:
             self.scroll_relative(y=step, animate=False)
             return
-        place = foldable.index(self._selected) if self._selected in foldable else len(foldable)
-        self._selected = foldable[min(max(place + step, 0), len(foldable) - 1)]
+        place = among.index(self._selected) if self._selected in among else len(among)
+        self._selected = among[min(max(place + step, 0), len(among) - 1)]
         self.redraw()
         self.scroll_to(y=max(self._top_of(self._selected) - self.size.height // 2, 0), animate=False)
 
@@ -180,8 +201,24 @@ class Transcript(LineView):
     def action_scroll_end(self) -> None:
         self.scroll_end(animate=False)
 
-    def action_fold(self) -> None:
+    def action_view(self) -> None:
         if self._selected is not None:
+            self.post_message(self.Wanted("view", self._selected))
+
+    def action_copy(self) -> None:
+        if self._selected is not None:
+            self.post_message(self.Wanted("copy", self._selected))
+
+    def focus_on_click(self) -> bool:
+        return False  # whoever clicks here and then types is still writing a message
+
+    def on_key(self, event: Key) -> None:
+        if event.is_printable and event.character and event.key not in self._bindings.key_to_bindings:
+            event.stop()
+            self.post_message(self.Typed(event.character))
+
+    def action_fold(self) -> None:
+        if self._selected is not None and self._selected.foldable:
             self.fold(self._selected)
 
     def fold(self, item: Item) -> None:
@@ -207,9 +244,15 @@ class Transcript(LineView):
         item = self._items[index]
         if item.foldable and self._tops[index] == place:
             self.fold(item)
+        elif isinstance(item, CallItem) and place < len(self._strips) and self._strips[place].text.startswith(MORE):
+            self.post_message(self.Wanted("view", item))
 
     def _top_of(self, item: Item) -> int:
         return self._tops[self._items.index(item)]
+
+
+def _is_selectable(item: Item) -> bool:
+    return item.foldable or isinstance(item, PromptItem | ReplyItem)
 
 
 def _close(before: Item, item: Item) -> bool:
