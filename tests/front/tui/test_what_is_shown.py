@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from assent.front.tui.scrollback import print_lines
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import NEW_BELOW
 from support.app_harness import AppHarness
@@ -150,3 +151,36 @@ async def test_sending_goes_to_the_end(harness: MakeHarness):
         await on.press("pageup", "pageup")
         await on.say("more")
         await on.until_shown("❯ more", "The end.")
+
+
+# --- after quitting ---
+
+
+@pytest.mark.spec("G2")
+async def test_the_conversation_stays_in_the_terminal_after_quitting(
+    harness: MakeHarness, capsys: pytest.CaptureFixture[str]
+):
+    async with harness(asks_for(shell("echo hello")), says("**Bold** words.")).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        lines = on.app.last_lines()
+    print_lines(lines)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.rstrip() for line in printed if "Shell" not in line] == ["❯ go", "", "  │ hello", "", "✦ Bold words."]
+    assert any("✓ Shell  echo hello" in line for line in printed)
+
+
+@pytest.mark.spec("G2")
+async def test_of_a_long_conversation_the_end_stays(harness: MakeHarness):
+    text = "\n\n".join(f"paragraph {number}" for number in range(400))
+    async with harness(says("At first."), says(text)).open(prompt="go") as on:
+        await on.until_idle()
+        await on.app.submit("more")
+        await on.until(lambda: on.runner.state.prompts == 2 and on.runner.state.open_prompt is None)
+        lines = [strip.text for strip in on.app.last_lines()]
+        assert lines[-1].strip() == "paragraph 399" and not any("At first." in line for line in lines)
+
+
+@pytest.mark.spec("G2")
+async def test_nothing_stays_of_a_session_without_a_word(harness: MakeHarness):
+    async with harness().open() as on:
+        assert on.app.last_lines() == []

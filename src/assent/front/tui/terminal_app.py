@@ -31,6 +31,7 @@ from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.render import ItemRenderer
+from assent.front.tui.scrollback import last_lines, print_lines
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.text_style import TextStyler
@@ -41,6 +42,7 @@ from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptMo
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
+    from textual.strip import Strip
 
     from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host, NotHere
@@ -262,6 +264,12 @@ class AssentApp(App[None]):
             self.left_session = client.state.session if client.state.begun else ""
             self.left_waiting = len(client.state.waiting())
             await client.close()
+
+    def last_lines(self) -> "list[Strip]":
+        """The end of the conversation; nothing if nothing was said."""
+        if self.client is None or not self.client.state.begun:
+            return []
+        return last_lines(self._transcript_model.items, self._renderer, max(self.size.width - 2, 20))
 
     async def shut_down(self) -> None:
         """After the screen is closed: stops what is running, keeps what is waiting."""
@@ -575,7 +583,10 @@ class AssentApp(App[None]):
 
 
 async def run_app(app: AssentApp) -> None:
+    """What was said stays in the terminal's scrollback after the screen is closed."""
     try:
         await app.run_async()
     finally:
+        lines = app.last_lines()
         await app.shut_down()
+        print_lines(lines)

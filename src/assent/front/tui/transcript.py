@@ -117,7 +117,7 @@ class Transcript(LineView):
         lines: list[Strip] = []
         before: Item | None = None
         for item, strips in drawn:
-            if before is not None and not _close(before, item):
+            if before is not None and not are_close(before, item):
                 lines.append(Strip([]))
             self._tops.append(len(lines))
             lines.extend(strips)
@@ -255,6 +255,6 @@ def _is_selectable(item: Item) -> bool:
     return item.foldable or isinstance(item, PromptItem | ReplyItem)
 
 
-def _close(before: Item, item: Item) -> bool:
+def are_close(before: Item, item: Item) -> bool:
     """Calls have no blank line between them; everything else has one around it."""
     return isinstance(before, CallItem) and isinstance(item, CallItem)
