@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
 from assent.app.model_catalog import ModelView
+from assent.app.session_keeping import FoundSession
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
 from assent.commands import Command
 from assent.events import (
@@ -210,6 +211,15 @@ class RecordedHost:
 
     async def fork(self, session: str) -> str:
         return session
+
+    async def rename(self, session: str, title: str) -> None:
+        pass
+
+    async def delete(self, session: str) -> None:
+        pass
+
+    async def search(self, text: str) -> Sequence[FoundSession]:
+        return ()
 
     async def files(self) -> Sequence[str]:
         return ("cart.py", "test_cart.py", "docs/")
