@@ -139,7 +139,7 @@ class RecordedSession:
         return self.happens(ApprovalRequested(call_id, approval))
 
     def queue(self, *texts: str) -> "RecordedSession":
-        return self.happens(PromptsQueued(tuple(Queued(text, text, "ann") for text in texts)))
+        return self.happens(PromptsQueued(tuple(Queued(key=text, text=text, by="ann") for text in texts)))
 
     def over(self, status: TurnStatus = "completed", failure: str = "") -> "RecordedSession":
         return self.happens(TurnFinished(PROMPT, status, Failure("failed", failure) if failure else None))
@@ -191,6 +191,9 @@ class RecordedClient:
     async def send(self, command: Command, key: str | None = None) -> str:
         self.sent.append(command)
         return str(len(self.sent))
+
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        return ""
 
     async def close(self) -> None:
         self._closed.set()

@@ -88,7 +88,7 @@ async def test_a_call_that_is_selected_is_viewed_and_copied_with_a_key(harness: 
     async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
         await on.until_idle()
         await on.until_shown("Done.")
-        await on.press("ctrl+up", "up", "v")
+        await on.press("ctrl+up", "v")
         await on.until_screen(ViewerScreen)
         await on.until_shown("number 1", "Shell")
         await on.press("q", "c")

@@ -16,17 +16,18 @@ from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, TextSelected
-from textual.screen import Screen
 
-from assent.app.call_states import Executing
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import who
 from assent.approval import Mode
-from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, SetModel, Submit, Withdraw
+from assent.commands import Command, RunTool, SetMode, SetModel, Submit
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
+from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.main_screen import MainScreen
+from assent.front.tui.outside import edit_prompt, paste_picture
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
@@ -34,6 +35,7 @@ from assent.front.tui.render import ItemRenderer
 from assent.front.tui.scrollback import last_lines, print_lines
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.status import StatusUpdater
+from assent.front.tui.stopping import Stopping
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.todo_view import TodoView
@@ -45,13 +47,14 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.strip import Strip
 
     from assent.app.session_client import SessionClient
-    from assent.front.tui.host import Host, NotHere
+    from assent.front.tui.host import Host
     from assent.front.tui.reading import Reading
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
 KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
-QUIT_SECONDS = 2.0
+LEAVING = ("exit", "quit")
+"""Typed alone, they mean what they mean to a shell."""
 PLACEHOLDER = "Ask something, or /help"
 WELCOME = (
     "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what, and decide. "
@@ -59,35 +62,19 @@ WELCOME = (
 )
 
 
-class MainScreen(Screen[None]):
-    """Tells the question when it becomes visible again: keys pressed on a screen above it were not meant for it.
-
-    Tab switches to the question and back; a screen's own Tab would cycle through all widgets.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
-
-    def on_screen_resume(self) -> None:
-        for panel in self.query(ApprovalPanel):
-            panel.appear()
-
-    def on_resize(self) -> None:
-        for todos in self.query(TodoView):
-            todos.fit()
-
-
 class AssentApp(App[None]):
     CSS_PATH = "style.tcss"
     TITLE = "Assent"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", "clear; press twice when empty to quit", priority=True),
+        Binding("ctrl+c", "interrupt", "stop; clear the input; press twice to quit", priority=True),
+        Binding("ctrl+d", "leave", "quit, if the input is empty"),
         Binding("ctrl+z", "suspend_process", "suspend", priority=True),
         Binding("ctrl+o", "fold_all", "expand or collapse all calls", priority=True),
         Binding("f2", "answer", "go to the question and back", priority=True),
         Binding("shift+tab", "next_mode", "next mode", priority=True),
-        Binding("escape", "escape", "cancel the turn"),
-        Binding("up", "take_back", show=False, priority=True),
+        Binding("escape", "escape", "stop the turn; what is queued waits for Enter"),
+        Binding("up", "take_back", "edit the last queued message", show=False, priority=True),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
         Binding("f3", "search", "search the conversation", priority=True),
@@ -130,7 +117,7 @@ class AssentApp(App[None]):
         """Keys of our own commands: if one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._quit_until = 0.0
+        self._stopping = Stopping(self)
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
@@ -151,6 +138,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self._transcript_model, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me)
+        yield InputPanel(self.styler)
         yield StatusLine(self.styler, self._clock, self._timer)
         yield TodoView(self.styler)
         yield QueueView(self.styler)
@@ -179,6 +167,10 @@ class AssentApp(App[None]):
     @property
     def prompt(self) -> PromptInput:
         return self.query_one(PromptInput)
+
+    @property
+    def input_panel(self) -> InputPanel:
+        return self.query_one(InputPanel)
 
     # --- opening and closing ---
 
@@ -243,6 +235,7 @@ class AssentApp(App[None]):
         self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._transcript_model)
         self._refresh_questions()
+        self._refresh_input()
         client.on_link(self._status.link)
         self._following = asyncio.create_task(self._follow(client))
 
@@ -250,6 +243,7 @@ class AssentApp(App[None]):
         """Switches to another session, or a new one; the current one can be resumed later."""
         await self._close_session()
         self.panel.put(())
+        self.input_panel.put(())
         self._status.between_sessions()
         await self._open(session)
 
@@ -311,6 +305,7 @@ class AssentApp(App[None]):
                 pass
         if envelope.seq:
             self._refresh_questions()
+        self._refresh_input()
         self._status.refresh()
 
     def _refresh_questions(self) -> None:
@@ -328,6 +323,31 @@ class AssentApp(App[None]):
                 self.bell()
         elif not waiting and self.panel.has_focus:
             self.prompt.focus()
+
+    def _refresh_input(self) -> None:
+        """A command that asks for input gets the keyboard, unless somebody is typing something else."""
+        if self.client is None:
+            return
+        panel, had = self.input_panel, self.input_panel.line.has_focus
+        if panel.put(self.client.state.pending()):
+            nobody_types = self.prompt.has_focus and self.prompt.is_empty and self._guard.is_quiet(time.monotonic())
+            if nobody_types and isinstance(self.screen, MainScreen):
+                panel.line.focus()
+            if not self.app_focus:
+                self.bell()
+        elif had and not panel.display:
+            self.prompt.focus()
+
+    @on(InputPanel.Typed)
+    async def _type_in(self, message: InputPanel.Typed) -> None:
+        if self.client is None:
+            return
+        if problem := await self.client.type_in(message.call_id, message.number, message.text):
+            self.note(f"Not typed: {problem}", "warning")
+
+    @on(InputPanel.Left)
+    def _left_input(self) -> None:
+        self.prompt.focus()
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Somebody else answered, or the question has changed: what was being typed no longer applies."""
@@ -347,14 +367,20 @@ class AssentApp(App[None]):
     def _submitted(self, message: PromptInput.Submitted) -> None:
         self._transcript_model.typed(message.text, message.shown)
         self.transcript.go_to_end()
-        self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not block
+        self.spawn(self._take(message))  # a command may wait for a screen; the app must not block
 
-    async def _take(self, text: str) -> None:
-        if not await self.context.commands.run(text, self.context):
-            await self.submit(text)
+    async def _take(self, message: PromptInput.Submitted) -> None:
+        if message.text.strip() in LEAVING:
+            self.exit()
+        elif not await self.context.commands.run(message.text, self.context):
+            await self.submit(message.text, steer=message.steer)
 
-    async def submit(self, text: str) -> None:
-        await self.send(Submit(text, by=self._me()))
+    async def submit(self, text: str, *, steer: bool = False) -> None:
+        await self.send(Submit(text, by=self._me(), steer=steer))
+
+    @on(PromptInput.NothingSubmitted)
+    async def _release(self) -> None:
+        await self._stopping.release()
 
     @on(PromptInput.ShellSubmitted)
     async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
@@ -373,6 +399,11 @@ class AssentApp(App[None]):
             await self.client.send(command, key)
         except Exception as error:
             self.note(f"This could not be sent: {error}", "error")
+
+    @on(Transcript.Typed)
+    def _typed_elsewhere(self, message: Transcript.Typed) -> None:
+        self.prompt.focus()
+        self.prompt.insert(message.text)
 
     @on(PromptInput.Typed)
     def _typed(self) -> None:
@@ -443,11 +474,6 @@ class AssentApp(App[None]):
         else:
             self.spawn(self.context.view(document))
 
-    @on(Transcript.Typed)
-    def _type(self, message: Transcript.Typed) -> None:
-        self.prompt.focus()
-        self.prompt.insert(message.character)
-
     def action_search(self) -> None:
         if not isinstance(self.screen, MainScreen):
             raise SkipAction
@@ -455,38 +481,12 @@ class AssentApp(App[None]):
 
     @on(PromptInput.EditWanted)
     def _edit_prompt(self, message: PromptInput.EditWanted) -> None:
-        async def edit() -> None:
-            text = await self.in_editor("prompt.md", message.text)
-            if text is not None:
-                self.prompt.load(text.rstrip("\n"))
-
-        self.spawn(edit())
+        self.spawn(edit_prompt(self, message.text))
 
     @on(PromptInput.PictureWanted)
     def _paste_picture(self) -> None:
-        async def paste(session: str) -> None:
-            try:
-                path = await self.host.paste_picture(session)
-            except (NotHere, OSError) as error:
-                self.notify(f"{error}", severity="warning", markup=False)
-                return
-            if path:
-                self.prompt.mention(path)
-            else:
-                self.notify("There is neither text nor a picture in the clipboard.")
-
         if self.client is not None:
-            self.spawn(paste(self.client.state.session))
-
-    async def in_editor(self, name: str, text: str) -> str | None:
-        from assent.app.text_editor import edit_text
-
-        try:
-            with self.suspend():
-                return await edit_text(name, text, self.context.preferences.chosen.editor)
-        except OSError as error:
-            self.note(f"The editor failed: {error}. Choose another with /editor.", "error")
-            return None
+            self.spawn(paste_picture(self, self.client.state.session))
 
     # --- keys ---
 
@@ -498,48 +498,26 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        """Copies what is selected, or clears the input; if it is empty, the second press in a row quits."""
-        if selected := self.screen.get_selected_text():
+        if selected := self.screen.get_selected_text():  # as in every other window
             self.copy(selected)
             self.screen.clear_selection()
-        elif not self.prompt.is_empty:
-            self.prompt.clear()
-        elif time.monotonic() < self._quit_until:
-            self.exit()
         else:
-            kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
-            self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
-            self._listen_for_quit()
-            self.call_after_refresh(self._listen_for_quit)  # on a slow machine, the message appears late
+            self._stopping.interrupt()
 
-    def _listen_for_quit(self) -> None:
-        self._quit_until = time.monotonic() + QUIT_SECONDS
+    def action_leave(self) -> None:
+        self._stopping.leave()
 
     def action_escape(self) -> None:
-        if wishes := self._to_cancel():
-            for wish in wishes:
-                self.spawn(self.send(wish))
-        else:
-            self.prompt.focus()
-            if self.prompt.is_empty:
-                self.prompt.shell = False
-
-    def _to_cancel(self) -> list[Command]:
-        """The turn; between two turns, the person's own calls."""
-        if self.client is None:
-            return []
-        state, why, me = self.client.state, "The user pressed Esc.", self._me()
-        if state.open_prompt is not None:
-            return [CancelTurn(why, by=me)]
-        running = (call for call in state.pending() if isinstance(call, Executing))
-        return [CancelCall(call.request.call_id, why, by=me) for call in running]
+        self._stopping.escape()
 
     def action_answer(self) -> None:
-        """Switches to the question, and back to the input."""
-        if self.panel.has_focus:
+        """Switches to the question, or to the input of a command, and back."""
+        if self.panel.has_focus or self.input_panel.line.has_focus:
             self.prompt.focus()
         elif self.panel.call is not None:
             self.panel.focus()
+        elif self.input_panel.display:
+            self.input_panel.line.focus()
 
     def action_next_mode(self) -> None:
         if not isinstance(self.screen, MainScreen):
@@ -562,13 +540,7 @@ class AssentApp(App[None]):
         self.transcript.focus()
 
     async def action_take_back(self) -> None:
-        """Up in the empty input: the newest queued prompt returns to it, to be edited."""
-        queued = self.client.state.queued if self.client is not None else ()
-        if not queued or not self.prompt.has_focus or not self.prompt.is_empty:
-            raise SkipAction
-        await self.send(Withdraw(queued[-1].key, by=self._me()))
-        self.prompt.load(queued[-1].text)
-        self.prompt.shell = bool(queued[-1].tool)
+        await self._stopping.take_back()
 
     # --- looks ---
 

@@ -24,6 +24,8 @@ NEW_BELOW = "↓ new below · Ctrl-End"
 
 
 class Transcript(LineView):
+    FOCUS_ON_CLICK = False
+    """Whoever clicks here goes on typing into the input; Ctrl-Up moves the keys here."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),
@@ -44,11 +46,11 @@ class Transcript(LineView):
             self.item = item
 
     class Typed(Message):
-        """A key that means nothing here is for the input."""
+        """A key that means nothing here: it belongs to the input."""
 
-        def __init__(self, character: str) -> None:
+        def __init__(self, text: str) -> None:
+            self.text = text
             super().__init__()
-            self.character = character
 
     def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -179,7 +181,8 @@ class Transcript(LineView):
 
     def on_focus(self) -> None:
         if self._selected not in self._items:
-            self._selected = next((item for item in reversed(self._items) if _is_selectable(item)), None)
+            calls = (item for item in reversed(self._items) if item.foldable)
+            self._selected = next(calls, self._items[-1] if self._items else None)
         self.redraw()
 
     def on_blur(self) -> None:
@@ -209,14 +212,6 @@ class Transcript(LineView):
         if self._selected is not None:
             self.post_message(self.Wanted("copy", self._selected))
 
-    def focus_on_click(self) -> bool:
-        return False  # whoever clicks here and then types is still writing a message
-
-    def on_key(self, event: Key) -> None:
-        if event.is_printable and event.character and event.key not in self._bindings.key_to_bindings:
-            event.stop()
-            self.post_message(self.Typed(event.character))
-
     def action_fold(self) -> None:
         if self._selected is not None and self._selected.foldable:
             self.fold(self._selected)
@@ -232,6 +227,11 @@ class Transcript(LineView):
         for item in foldable:
             item.unfolded = unfold
         self.redraw_now()
+
+    def on_key(self, event: Key) -> None:
+        if event.character and event.is_printable and event.key not in self._bindings.key_to_bindings:
+            event.stop()
+            self.post_message(self.Typed(event.character))
 
     def on_click(self, event: Click) -> None:
         if self._new_below and event.y == self.size.height - 1:
