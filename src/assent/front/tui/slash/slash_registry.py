@@ -10,6 +10,7 @@ from assent.front.tui.slash import (
     choice_commands,
     info_commands,
     program_commands,
+    reading_commands,
     session_commands,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
@@ -33,6 +34,7 @@ class SlashRegistry:
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
             *info_commands.COMMANDS,
+            *reading_commands.COMMANDS,
             *program_commands.COMMANDS,
         )
         for command in built_in:
