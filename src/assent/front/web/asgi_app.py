@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
+from litestar.config.compression import CompressionConfig
 from litestar.connection import ASGIConnection
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
@@ -14,7 +15,7 @@ from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
 from assent.app.session_log import KeyReused, LogError
-from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
+from assent.front.web import routes_calls, routes_changes, routes_phone, routes_prompts, routes_server, routes_sessions
 from assent.front.web.access_tokens import Principal
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
@@ -25,6 +26,8 @@ from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
 from assent.front.web.security import API, PRINCIPAL, STREAM, AccessControl, Place, Receive, Scope, Send, is_page
 
 AnyRequest = Request[Any, Any, Any]
+COMPRESSED_FROM = 16_384
+"""Bytes: for less, it is not worth the time."""
 NO_BODY = "data: 'data'"
 """The framework's message for a missing body."""
 
@@ -48,7 +51,7 @@ def build(app_state: AppState, place: Place) -> AccessControl:
 
 
 def _api(app_state: AppState) -> Litestar:
-    modules = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    modules = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_phone, routes_server)
     routes = [route for module in modules for route in module.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
@@ -69,6 +72,7 @@ def _api(app_state: AppState) -> Litestar:
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
+        compression_config=CompressionConfig("gzip", minimum_size=COMPRESSED_FROM, gzip_compress_level=4),
     )
 
 

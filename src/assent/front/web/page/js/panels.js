@@ -1,6 +1,7 @@
 // Answers that need more input: always (which scope?), edit (to what?), no (why?).
 
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
+import { prose } from "./prose.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
@@ -28,7 +29,7 @@ export function AlwaysPanel({ approval, send, close, allowed }) {
       ${choices.map(
         (choice, place) => html`<label class="choice">
           <input type="radio" name=${`scope-${approval.id}`} ref=${place === 0 ? first : undefined} checked=${place === chosen} onChange=${() => choose(place)} />
-          <span>${visible(choice.label)}</span>
+          <span>${prose(choice.label)}</span>
         </label>`,
       )}
     </fieldset>

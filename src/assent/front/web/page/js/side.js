@@ -3,8 +3,9 @@
 import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
-import { askToNotify, folderName, possible } from "./notify.js";
+import { askToNotify, possible } from "./notify.js";
 import { valueOf } from "./panels.js";
+import { folderName } from "./paths.js";
 import { ListedMenu } from "./session_menu.js";
 import { show, state } from "./store.js";
 import { nextTheme, theme } from "./theme.js";
@@ -21,7 +22,7 @@ export function Side({ current }) {
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
         <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">empty</span>`}
       </a>
-      ${me?.role === "operator" && html`<button onClick=${() => show("new")}>New session</button>`}
+      ${me?.role === "operator" && html`<a class="item new" href="#/new" aria-current=${route.name === "new" ? "page" : undefined}>New session</a>`}
     </div>
     <nav aria-label="Sessions">
       <h2>Sessions</h2>
@@ -74,12 +75,14 @@ function Foot() {
     <span class="grow cut small soft" title=${state.me?.role}>${visible(state.me?.name ?? "")}</span>
     ${ask && html`<button class="quiet" title="Notify me on the desktop when a question is waiting" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
+    ${state.me?.role === "operator" && html`<button class="quiet" aria-label="Open on a phone" title="Open on a phone" onClick=${() => show("phone")}><${Icon} name="phone" /></button>`}
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
 }
 
 const SHAPES = {
+  phone: "M6 2.5h8a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1zM9 15h2",
   bell: "M10 2.5a5 5 0 0 0-5 5c0 4-1.5 5-1.5 6.5h13c0-1.5-1.5-2.5-1.5-6.5a5 5 0 0 0-5-5zM8 16.5a2 2 0 0 0 4 0",
   auto: "M10 3a7 7 0 1 0 0 14a7 7 0 1 0 0-14zM10 3v14M13 4v12M16 7v6",
   light: "M10 6.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7zM10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2M4 4l1.4 1.4M14.6 14.6l1.4 1.4M16 4l-1.4 1.4M5.4 14.6L4 16",
