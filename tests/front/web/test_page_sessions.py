@@ -277,12 +277,14 @@ def test_what_came_of_a_compression_that_took_long_is_told_when_it_is_known(serv
     expect(tab.page.get_by_text("Compressing")).to_have_count(0)
 
 
+WRONG = {"type": "urn:assent:invalid", "detail": "Something is wrong."}
+
+
 def test_notices_leave_the_header_free_and_belong_to_their_session(served: Served, windows: Windows) -> None:
     for size in ({"width": 1280, "height": 900}, {"width": 390, "height": 844}):
         tab = windows.open(viewport=size)
         session = finished(served, tab)
-        wrong = {"type": "urn:assent:invalid", "detail": "Something is wrong."}
-        tab.page.route(f"**/sessions/{session}", lambda route: route.fulfill(status=422, json=wrong))
+        tab.page.route(f"**/sessions/{session}", lambda route: route.fulfill(status=422, json=WRONG))
         tab.page.get_by_label("Mode", exact=True).select_option("plan")
         tab.sees("Something is wrong.")
         shown, header = (tab.page.locator(f".main {part}").bounding_box() for part in (".notice", ".top"))
