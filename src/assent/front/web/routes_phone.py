@@ -13,7 +13,7 @@ async def login_code(app_state: TheAppState, caller: TheCaller) -> LoginCode:
     """A code as in the printed address. It gives the rights of the user who runs the server, so only they get one."""
     if caller.principal.owner or caller.principal.name != app_state.setup.user:
         raise Problem("forbidden", "only the user who runs this server can log in another browser")
-    return LoginCode(app_state.codes.issue(), CODE_SECONDS)
+    return LoginCode(app_state.access.codes.issue(), CODE_SECONDS)
 
 
 ROUTES = (login_code,)

@@ -1,5 +1,6 @@
 // The dialogs: which one is open, the keys, the grants.
 
+import { Access, Audit } from "./access.js";
 import { revoke } from "./acts.js";
 import { html, useEffect, useRef } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
@@ -20,6 +21,8 @@ const WINDOWS = {
   undo: ["Undo a change", Undo],
   model: ["Choose the model", Model],
   yolo: ["Run everything without asking?", Yolo],
+  access: ["Who has access", Access],
+  audit: ["Who decided what", Audit],
 };
 
 export function Dialogs() {

@@ -3,6 +3,7 @@
 import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
+import { Menu } from "./menu.js";
 import { askToNotify, possible } from "./notify.js";
 import { valueOf } from "./panels.js";
 import { folderName } from "./paths.js";
@@ -27,12 +28,23 @@ export function Side({ current }) {
     <nav aria-label="Sessions">
       <h2>Sessions</h2>
       ${(state.all > MAX_WITHOUT_SEARCH || state.wanted) && html`<${Find} />`}
-      <ul>${state.sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      ${grouped(state.sessions).map(([folder, sessions], _, all) => html`<section key=${folder} aria-label=${visible(folder)}>
+        ${all.length > 1 && html`<h3 class="cut" title=${visible(folder)}>${visible(folderName(folder))}</h3>`}
+        <ul>${sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      </section>`)}
       ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
     </nav>
     <${Foot} />
   </aside>`;
+}
+
+/** By folder, the folder with the newest session first. @param {import("./types.d.ts").Session[]} sessions */
+function grouped(sessions) {
+  /** @type {Map<string, import("./types.d.ts").Session[]>} */
+  const groups = new Map();
+  for (const session of sessions) groups.set(session.folder, [...(groups.get(session.folder) ?? []), session]);
+  return [...groups];
 }
 
 /** With fewer sessions, no search is needed. */
@@ -46,8 +58,8 @@ function Item({ session, here }) {
     <span class="dot ${session.waiting ? "waiting" : session.status}" role="img" aria-label=${STATUS[session.status]}></span>
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
-      <span class="where cut">${visible(folderName(session.folder))} · <time title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time></span>
     </span>
+    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
   </a>`;
 }
@@ -68,6 +80,12 @@ function Older() {
   return html`<button class="quiet item" onClick=${add}>Show older <span class="soft small">${more} more</span></button>`;
 }
 
+const SERVER_MENU = [
+  { label: "Open on a phone", act: () => show("phone") },
+  { label: "Who has access", act: () => show("access") },
+  { label: "Who decided what", act: () => show("audit") },
+];
+
 function Foot() {
   const [look, setLook] = useState(theme());
   const [ask, setAsk] = useState(possible());
@@ -75,14 +93,13 @@ function Foot() {
     <span class="grow cut small soft" title=${state.me?.role}>${visible(state.me?.name ?? "")}</span>
     ${ask && html`<button class="quiet" title="Notify me on the desktop when a question is waiting" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
-    ${state.me?.role === "operator" && html`<button class="quiet" aria-label="Open on a phone" title="Open on a phone" onClick=${() => show("phone")}><${Icon} name="phone" /></button>`}
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
+    ${state.me?.role === "operator" && html`<${Menu} label="Server" items=${SERVER_MENU} />`}
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
 }
 
 const SHAPES = {
-  phone: "M6 2.5h8a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-13a1 1 0 0 1 1-1zM9 15h2",
   bell: "M10 2.5a5 5 0 0 0-5 5c0 4-1.5 5-1.5 6.5h13c0-1.5-1.5-2.5-1.5-6.5a5 5 0 0 0-5-5zM8 16.5a2 2 0 0 0 4 0",
   auto: "M10 3a7 7 0 1 0 0 14a7 7 0 1 0 0-14zM10 3v14M13 4v12M16 7v6",
   light: "M10 6.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 1 0 0-7zM10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2M4 4l1.4 1.4M14.6 14.6l1.4 1.4M16 4l-1.4 1.4M5.4 14.6L4 16",

@@ -2,7 +2,7 @@
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
 /** `part` and `item`: a question or an output of the session. @typedef {{ name: "home" | "new" | "inbox" | "session", id: string, part: string, item: string }} Route */
-/** @typedef {"" | "keys" | "phone" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo"} Dialog */
+/** @typedef {"" | "keys" | "phone" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo" | "access" | "audit"} Dialog */
 /** `session`: where it belongs, "" for everywhere. @typedef {{ id: number, text: string, tone: "" | "bad", session: string }} Notice */
 
 export const state = {
