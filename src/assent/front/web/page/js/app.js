@@ -13,7 +13,7 @@ import { folderName } from "./paths.js";
 import { OpenMenu } from "./session_menu.js";
 import { Mark, Side } from "./side.js";
 import { Start } from "./start.js";
-import { showCard } from "./status.js";
+import { pinCard } from "./status.js";
 import { notice, show, state } from "./store.js";
 import { TodoProgress } from "./todos.js";
 import { visible } from "./visible.js";
@@ -72,7 +72,7 @@ function useLinked() {
     history.replaceState(null, "", `#/s/${encodeURIComponent(talk.session)}`);
     Object.assign(state.route, { part: "", item: "" });
     const card = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-approval]"))].find((one) => one.dataset.approval === wanted);
-    if (card) showCard(card);
+    if (card) pinCard(card);
     else notice("This question has been answered meanwhile.");
   }, [wanted]);
 }

@@ -115,7 +115,7 @@ function Question({ approval, view, answers, modifyingBy, folder }) {
     <${Reasons} ...${{ approval, args, folder }} />
     ${modifyingBy && html`<p class="read-on" role="status">Being edited by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
-    ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}
+    ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, folder, send, close, allowed: may.always }} />`}
     ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}
     ${panel === "refuse" && html`<${RefusePanel} ...${{ send, close }} />`}
     ${!panel && html`<${Buttons} ...${{ approval, answers, of: view.hunks.length }} />`}

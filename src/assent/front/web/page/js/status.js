@@ -25,7 +25,7 @@ export function Status({ talk }) {
 export function ForAll({ talk }) {
   const ready = readyForAll(talk.session);
   if (talk.waiting.length < 2 || ready < 2) return null;
-  return html`<div class="for-all"><span class="grow">${ready} of ${talk.waiting.length} questions were shown to their end.</span>
+  return html`<div class="for-all"><span class="grow long">${ready} of ${talk.waiting.length} questions were shown to their end.</span>
     <button type="button" onClick=${() => yesToAll(talk.session)}>Yes to all ${ready} that were shown</button></div>`;
 }
 
@@ -40,6 +40,16 @@ export function showQuestion() {
 export function showCard(card) {
   card?.scrollIntoView({ block: fits(card) ? "center" : "start" });
   card?.focus({ preventScroll: true });
+}
+
+/** Shows a card, and keeps it in view while others around it still load, until the person does something. @param {HTMLElement} card */
+export function pinCard(card) {
+  showCard(card);
+  const watcher = new ResizeObserver(() => showCard(card));
+  if (card.parentElement) watcher.observe(card.parentElement);
+  const off = new AbortController();
+  const stop = () => (watcher.disconnect(), off.abort());
+  for (const act of ["wheel", "pointerdown", "keydown"]) addEventListener(act, stop, { capture: true, signal: off.signal });
 }
 
 /** @param {number | null} cost */
