@@ -1,8 +1,9 @@
 """The fold of a session's events: everything that is known about it."""
 
-from assent.session.state import SessionState, fold, fold_readable
+from assent.session.state import RewindPoint, SessionState, fold, fold_readable
 
 __all__ = (
+    "RewindPoint",
     "SessionState",
     "fold",
     "fold_readable",

@@ -12,6 +12,7 @@ from assent.front.tui.slash import (
     program_commands,
     reading_commands,
     session_commands,
+    trust_command,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
 from assent.front.tui.slash.slash_helpers import HOST_ERRORS, named
@@ -33,6 +34,7 @@ class SlashRegistry:
             *change_commands.COMMANDS,
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
+            *trust_command.COMMANDS,
             *info_commands.COMMANDS,
             *reading_commands.COMMANDS,
             *program_commands.COMMANDS,
