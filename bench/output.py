@@ -44,6 +44,8 @@ class _Unheard:
 
     def process(self, pid: int) -> None: ...
 
+    def asks(self, wanted: object, type_in: object) -> None: ...
+
 
 def measure(quick: bool) -> Iterator[Row]:
     runs = 3 if quick else 9

@@ -53,6 +53,8 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True,
     """What it runs in."""
     wider: bool = False
     """The model asks for this sandbox, because the command did not work in a tighter one."""
+    background: bool = False
+    """It runs on after the call, until it is stopped or the session ends."""
     executes: tuple[ExecutedFile, ...] = ()
     """The files that it will execute or obey, as far as its words tell, as they are now."""
 

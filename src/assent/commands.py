@@ -54,6 +54,13 @@ class CancelCall(CommandBase, frozen=True, tag="cancel_call"):
     by: str = ""
 
 
+class StopBackground(CommandBase, frozen=True, tag="stop_background"):
+    """Ends the background command that this call started."""
+
+    call_id: str
+    by: str = ""
+
+
 class SetMode(CommandBase, frozen=True, tag="set_mode"):
     mode: Mode
     by: str = ""
@@ -117,6 +124,7 @@ Command = (
     | Answer
     | CancelTurn
     | CancelCall
+    | StopBackground
     | SetMode
     | SetModel
     | SetEffort

@@ -211,6 +211,20 @@ class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
     """As in `approval.requested`, for a call that ends before it is decided."""
 
 
+class BackgroundStarted(EventBase, frozen=True, tag="background.started"):
+    """A call started a command that runs on after the call."""
+
+    call_id: str
+    command: str
+    pid: int
+
+
+class BackgroundEnded(EventBase, frozen=True, tag="background.ended"):
+    call_id: str
+    outcome: str
+    """`exit 0`, `stopped`, `interrupted: …` and the like, for people."""
+
+
 class GrantAdded(EventBase, frozen=True, tag="grant.added"):
     grant: Grant
 
@@ -319,6 +333,8 @@ DurableEvent = (
     | CallScheduled
     | CallStarted
     | CallFinished
+    | BackgroundStarted
+    | BackgroundEnded
     | GrantAdded
     | GrantRevoked
     | ModeChanged

@@ -191,6 +191,9 @@ class RecordedClient:
         self.sent.append(command)
         return str(len(self.sent))
 
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        return ""
+
     async def close(self) -> None:
         self._closed.set()
 

@@ -237,6 +237,11 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "type": "string",
                         "default": "",
                     },
+                    "is_background": {
+                        "description": "Start the command and return at once. It runs until it is stopped or the session ends; see list_background_processes, read_background_output, stop_background_process.",
+                        "type": "boolean",
+                        "default": False,
+                    },
                     "sandbox": {
                         "description": "Only if the sandbox refused what the command needs: `network` asks the user for network access, `off` asks to run it without the sandbox.",
                         "enum": ["", "network", "off"],

@@ -130,11 +130,11 @@ def _body(details: Details, style: Style) -> Iterator[str]:
 
 
 def sandbox_in_words(details: ExecDetails) -> str:
-    """Where the command runs; empty if nobody expects a sandbox."""
-    profile = PROFILES[details.sandbox]
-    if profile.confined:
-        return f"in a sandbox: {profile.summary}"
-    return "outside the sandbox" if details.wider else ""
+    """Where the command runs, if that needs saying."""
+    profile, behind = PROFILES[details.sandbox], "in the background" if details.background else ""
+    outside = "outside the sandbox" if details.wider else ""
+    where = f"in a sandbox: {profile.summary}" if profile.confined else outside
+    return ", ".join(filter(None, (behind, where)))
 
 
 def _url_lines(url: str) -> list[str]:

@@ -47,6 +47,7 @@ from assent.session.run_options import RunOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from assent.tools.shell import TERMINAL
+from assent.tools.support.background import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
@@ -90,11 +91,13 @@ class SessionEnvironment:
             model is not None and provider_of(model.name) == "scripted"
         )
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
+        self.background = BackgroundCommands()
         tools = builtin_tools(
             self.workspace,
             limits=settings.commands,
             terminal=TERMINAL if watched else None,
             typing=typing,
+            background=self.background,
             outputs=outputs,
             memory=memory_file(env),
             contents=contents,
@@ -141,6 +144,7 @@ class SessionEnvironment:
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             files=approved_files(self._env, self._folder),
             masker=self.masker,
+            background=self.background,
             load_mentions=self._load_mentions,
         )
 

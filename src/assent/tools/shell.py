@@ -6,7 +6,8 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
-    from assent.tools.support.throttle import Throttle
+    from assent.tools.support.background import BackgroundCommands, RunningCommand
     from assent.tools.support.whole_output import WholeOutput
 
 _MB = 1_000_000
@@ -37,6 +38,8 @@ _NO_SANDBOX = (
 _CHANGED_MEANWHILE = (
     "{} changed while the command was starting or running: other content than the approved may have run."
 )
+_FIRST_LINES = 50
+"""Lines of a background command's first output."""
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -49,6 +52,13 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
     dir_path: Annotated[
         str, Meta(description="Folder to run in, relative to the workspace root or absolute. Default: the root.")
     ] = ""
+    is_background: Annotated[
+        bool,
+        Meta(
+            description="Start the command and return at once. It runs until it is stopped or the session ends; see "
+            "list_background_processes, read_background_output, stop_background_process."
+        ),
+    ] = False
     sandbox: Annotated[
         Literal["", "network", "off"],
         Meta(
@@ -64,7 +74,8 @@ class ShellTool(Tool[ShellParams]):
     description = (
         "Runs a command with bash in the workspace and returns its output (stdout and stderr combined) and its exit "
         "code. You cannot type into it, so use flags that keep programs from prompting. Each call is a new shell; `cd` "
-        "and variables do not carry over. Processes started with `&` keep running only if their output is redirected."
+        "and variables do not carry over. Processes started with `&` end with the command in a sandbox; use "
+        "is_background for servers and watchers."
     )
     kind = "execute"
     can_update_output = True
@@ -79,6 +90,7 @@ class ShellTool(Tool[ShellParams]):
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
         typing: bool = False,
+        background: "BackgroundCommands | None" = None,
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
@@ -86,21 +98,28 @@ class ShellTool(Tool[ShellParams]):
         approved: SandboxName = "off",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
-        that run as they are written. The other arguments say which variables commands get, where to keep output that is
-        too long for the model, what masks the secrets in it, what confines commands, and which profile those have that
-        run as they are written.
+        that run as they are written. `background` runs those that go on after the call. The other arguments say which
+        variables commands get, where to keep output that is too long for the model, what masks the secrets in it, what
+        confines commands, and which profile those have that run as they are written.
         """
         self.files = files
         self.limits = limits
         self.grace = grace
         self.terminal = terminal
         self.typing = typing and terminal is not None
+        self._background = background
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
         self.said_no_sandbox = False
+
+    @functools.cached_property
+    def background(self) -> "BackgroundCommands":
+        from assent.tools.support.background import BackgroundCommands
+
+        return self._background or BackgroundCommands()
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -126,7 +145,8 @@ class ShellInvocation(Invocation):
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
         why = f" ({' '.join(self._params.description.split())})" if self._params.description else ""
-        return f"{self._params.command}{where}{why}"
+        behind = " [in the background]" if self._params.is_background else ""
+        return f"{self._params.command}{where}{behind}{why}"
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
@@ -137,6 +157,7 @@ class ShellInvocation(Invocation):
             risk="high",
             risk_reason="It was not analysed.",
             sandbox=self._params.sandbox or self._tool.approved,
+            background=self._params.is_background,
             wider=bool(self._params.sandbox) and self._tool.confinement is not None,
         )
 
@@ -150,23 +171,31 @@ class ShellInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         import asyncio
 
-        from assent.process.changed_files import FileChanged, StartWatch
+        from assent.process.changed_files import StartWatch
         from assent.tools.support.clean_output import OutputCleaner
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
+        if self._params.is_background:
+            return await self._start_in_background(permit, live)
         throttle = Throttle(live.output, live.received)
         cleaner = OutputCleaner(self._tool.masker)
         whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
         confined = await self._confined(permit)
+        keyboard = self._open_keyboard(live) if permit.plan is None and self._tool.typing else None
         removed: list[str] = []
+        watch = StartWatch(permit.unchanged)
+
+        def on_output(text: str) -> None:
+            watch.look()
+            throttle.add(text)
+            whole.add(text)
+
         try:
-            watch = StartWatch(permit.unchanged)
-            finished = await self._run(permit, confined, live, throttle, whole, watch)
-        except OSError as error:
-            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
-        except FileChanged as error:
-            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
+            with self._failures():
+                finished = await self._run(
+                    permit, confined, live.process, on_output, throttle.received, self._limits, keyboard
+                )
         except asyncio.CancelledError:
             if whole.path:
                 throttle.add(f"\n[all output so far: {whole.path}]\n")
@@ -181,10 +210,11 @@ class ShellInvocation(Invocation):
         self,
         permit: Permit,
         confined: "Confined | None",
-        live: Live,
-        throttle: "Throttle",
-        whole: "WholeOutput",
-        watch: "StartWatch",
+        on_start: Callable[[int], None],
+        on_output: Callable[[str], None],
+        on_binary: Callable[[int], None],
+        limits: "ProcessLimits",
+        keyboard: "Keyboard | None" = None,
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
@@ -195,14 +225,8 @@ class ShellInvocation(Invocation):
         from assent.process.run_program import run
         from assent.sandbox.confinement import confined_environment
 
-        def on_output(text: str) -> None:
-            watch.look()
-            throttle.add(text)
-            whole.add(text)
-
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
-        keyboard = self._open_keyboard(live) if plan is None and self._tool.typing else None
         env = command_environment(self._tool.environment, typing=keyboard is not None)
         return await run(
             argv,
@@ -210,13 +234,58 @@ class ShellInvocation(Invocation):
             env=env if confined is None else confined_environment(env),
             launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
-            on_start=live.process,
+            on_start=on_start,
             on_output=on_output,
-            on_binary=throttle.received,
-            limits=self._limits,
+            on_binary=on_binary,
+            limits=limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
             mark=permit.mark,
             keyboard=keyboard,
+        )
+
+    @contextmanager
+    def _failures(self) -> Generator[None]:
+        from assent.process.changed_files import FileChanged
+
+        try:
+            yield
+        except OSError as error:
+            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except FileChanged as error:
+            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
+
+    async def _start_in_background(self, permit: Permit, live: Live) -> ToolResult:
+        """The call ends when the command runs. A background command has no time limits, and nobody types into it."""
+        from assent.tools.support.background import TooMany
+
+        confined = await self._confined(permit)
+        limits = replace(self._limits, idle=None, total=None)
+
+        async def work(on_start: Callable[[int], None], on_output: Callable[[str], None]) -> "ProcessFinished":
+            try:
+                return await self._run(permit, confined, on_start, on_output, lambda _: None, limits)
+            finally:
+                if confined is not None:
+                    confined.clean_up()
+
+        try:
+            with self._failures():
+                one = await self._tool.background.start(permit.call_id, self._params.command, work)
+        except TooMany as error:
+            raise ToolFailed("too_many_background_commands", f"The command was not started: {error}.") from error
+        live.process(one.pid)
+        return self._background_result(one)
+
+    def _background_result(self, one: "RunningCommand") -> ToolResult:
+        output = one.last_lines(_FIRST_LINES)
+        if one.outcome:
+            state = f"The command has ended already ({one.outcome})."
+        else:
+            state = f"The command runs in the background, as process {one.pid}."
+        report = [state, *([f"Output so far: {output}"] if output else []), *self._notices]
+        shown = "".join(f"[{line}]\n" for line in (state, *self._notices))
+        return ToolResult(
+            "\n".join(report), TerminalDisplay(shown + output, one.outcome if one.outcome != "exit 0" else "")
         )
 
     def _open_keyboard(self, live: Live) -> "Keyboard":

@@ -14,7 +14,14 @@ from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
 from assent.app.session_log import KeyReused, LogError
-from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
+from assent.front.web import (
+    routes_background,
+    routes_calls,
+    routes_changes,
+    routes_prompts,
+    routes_server,
+    routes_sessions,
+)
 from assent.front.web.access_tokens import Principal
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
@@ -48,7 +55,7 @@ def build(app_state: AppState, place: Place) -> AccessControl:
 
 
 def _api(app_state: AppState) -> Litestar:
-    modules = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    modules = (routes_sessions, routes_calls, routes_background, routes_changes, routes_prompts, routes_server)
     routes = [route for module in modules for route in module.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],

@@ -242,8 +242,8 @@ const SANDBOXES = {
   network: ", in a sandbox: it can write to the workspace and use the network",
 };
 
-/** @param {{ sandbox?: string, wider?: boolean }} details */
-const sandboxInWords = (details) => SANDBOXES[details.sandbox || "off"] || (details.wider ? ", outside the sandbox" : "");
+/** @param {{ sandbox?: string, wider?: boolean, background?: boolean }} details */
+const sandboxInWords = (details) => (details.background ? ", in the background" : "") + (SANDBOXES[details.sandbox || "off"] || (details.wider ? ", outside the sandbox" : ""));
 
 /** @param {{ approval: Approval, args: Record<string, unknown> }} props */
 function Reasons({ approval, args }) {
