@@ -219,6 +219,7 @@ class ShellInvocation(Invocation):
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
+        from assent.process.command_limits import limit_words
         from assent.process.environment import command_environment
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
@@ -227,6 +228,8 @@ class ShellInvocation(Invocation):
 
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
+        given = self._tool.limits
+        argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
         env = command_environment(self._tool.environment, typing=keyboard is not None)
         return await run(
             argv,
@@ -328,6 +331,7 @@ class ShellInvocation(Invocation):
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
         from assent.tools.support.input_notes import input_notes
+        from assent.tools.support.limit_notes import limit_notes
         from assent.tools.support.sandbox_notes import sandbox_notes
 
         folder = self._directory()
@@ -335,6 +339,7 @@ class ShellInvocation(Invocation):
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
         notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
+        notes += limit_notes(finished, self._tool.limits)
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         watch.look()
         if watch.changed is not None:
@@ -364,6 +369,7 @@ class ShellInvocation(Invocation):
             idle=given.idle_seconds or None,
             total=given.total_seconds or None,
             input=given.input_seconds or None,
+            processes=given.processes or None,
             output=given.output_mb * _MB or None,
             memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
             grace=self._tool.grace,

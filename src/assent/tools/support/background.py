@@ -62,8 +62,8 @@ class BackgroundCommands:
     def __init__(self, settle: float = SETTLE_SECONDS) -> None:
         self._settle = settle
         self._commands: dict[str, RunningCommand] = {}
-        self._started: Callable[[str, str, int], None] = lambda *_: None
-        self._ended: Callable[[str, str], None] = lambda *_: None
+        self._started: Callable[[str, str, int], None] = lambda call_id, command, pid: None
+        self._ended: Callable[[str, str], None] = lambda call_id, outcome: None
 
     def listen(self, started: Callable[[str, str, int], None], ended: Callable[[str, str], None]) -> None:
         self._started, self._ended = started, ended
