@@ -33,12 +33,16 @@ ARGS: dict[str, dict[str, object]] = {
     "write_file": {"file_path": "new.txt", "content": "x"},
     "replace": {"file_path": "a.txt", "old_string": "a", "new_string": "b"},
     "run_shell_command": {"command": "touch new.txt"},
+    "list_background_processes": {},
+    "read_background_output": {"pid": 1},
+    "stop_background_process": {"pid": 1},
     "web_fetch": {"prompt": "Read https://example.org/ for me."},
     "web_search": {"query": "x"},
     "ask_user": {"questions": [{"question": "?", "type": "yesno"}]},
     "write_todos": {"todos": []},
     "save_memory": {"fact": "x"},
     "undo": {"call_id": "c1"},
+    "connect": {"command": "x", "host": "example.org", "port": 443},
 }
 CHANGING = ("write_file", "replace", "run_shell_command", "save_memory", "web_fetch", "web_search")
 
@@ -114,6 +118,7 @@ MAY_DIAL = {
     "web/dial.py",
     "mcp/http_transport.py",
     "client",
+    "proxy",
     "front/web/web_server.py",
 } | {
     "sandbox/self_test.py"  # it listens, to see that nobody in a sandbox gets through
@@ -121,7 +126,9 @@ MAY_DIAL = {
 SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "supervisor", "reaper", "leftover")} | {
     "process/connections.py"
 }
-MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"}
+MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"} | {
+    "proxy/doorway.py"  # its own socket
+}
 
 
 def modules() -> list[Path]:

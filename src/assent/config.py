@@ -130,6 +130,8 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     only to the workspace."""
     approved: SandboxName = "off"
     """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
+    domains: tuple[str, ...] = ()
+    """Hosts that every command in the sandbox `network` may connect to: `["registry.npmjs.org", "*.pypi.org"]`."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -237,6 +239,8 @@ def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
 
 
 def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
+    if not command:
+        return ()
     import shlex
 
     try:

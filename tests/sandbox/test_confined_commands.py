@@ -23,6 +23,7 @@ from assent.sandbox.confinement import Confinement
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.support.files import Files
 from assent.tools.tool import Permit, ToolFailed, ToolResult
+from support.no_network import NoNetwork
 
 SHELL = "run_shell_command"
 pytestmark = pytest.mark.spec("I1")
@@ -103,7 +104,7 @@ def test_only_a_rule_that_allows_a_command_has_a_sandbox(text: str):
         ("off", False, ""),
         ("off", True, "outside the sandbox"),
         ("workspace", False, "in a sandbox: it can write to the workspace and has no network"),
-        ("network", True, "in a sandbox: it can write to the workspace and use the network"),
+        ("network", True, "in a sandbox: it can write to the workspace and connect to hosts that you allow"),
     ],
 )
 def test_the_question_says_where_a_command_runs(sandbox: SandboxName, wider: bool, words: str):
@@ -113,7 +114,7 @@ def test_the_question_says_where_a_command_runs(sandbox: SandboxName, wider: boo
 # --- commands that really run ---
 
 
-class Quiet:
+class Quiet(NoNetwork):
     """Nobody watches."""
 
     def output(self, text: str) -> None: ...
@@ -161,7 +162,7 @@ def folder(tmp_path: Path) -> Path:
 def test_the_model_is_told_what_the_sandbox_refused_and_how_to_ask_for_it(folder: Path):
     refused = str(run(folder, "echo x > /etc/assent-test").content)
     assert "which probably refused writing to /etc/assent-test" in refused
-    assert 'call again with sandbox="off"; the user is asked.' in refused
+    assert 'call again with writable=["/etc"]; the user is asked.' in refused
     offline = "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'"
     assert "which probably refused the network" in str(run(folder, offline).content)
 

@@ -247,8 +247,51 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "enum": ["", "network", "off"],
                         "default": "",
                     },
+                    "writable": {
+                        "description": "Only if the sandbox refused to write there: absolute paths to ask for.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 8,
+                        "default": [],
+                    },
+                    "domains": {
+                        "description": "Only if the sandbox refused to connect: hosts, or host:port, to ask for.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 16,
+                        "default": [],
+                    },
                 },
                 "required": ["command"],
+                "additionalProperties": False,
+            },
+            "list_background_processes": {
+                "type": "object",
+                "properties": {},
+                "required": [],
+                "additionalProperties": False,
+            },
+            "read_background_output": {
+                "type": "object",
+                "properties": {
+                    "pid": {"description": "The process id that run_shell_command returned.", "type": "integer"},
+                    "lines": {
+                        "description": "How many of the newest lines.",
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 2000,
+                        "default": 100,
+                    },
+                },
+                "required": ["pid"],
+                "additionalProperties": False,
+            },
+            "stop_background_process": {
+                "type": "object",
+                "properties": {
+                    "pid": {"description": "The process id that run_shell_command returned.", "type": "integer"}
+                },
+                "required": ["pid"],
                 "additionalProperties": False,
             },
             "web_fetch": {

@@ -9,11 +9,12 @@ from assent.files.workspace import Workspace
 from assent.parts import InputWanted
 from assent.tools.builtin import builtin_tools
 from assent.tools.tool import AnyTool, Invocation, Permit, ToolResult, TypeIn
+from support.no_network import NoNetwork
 
 PERMIT = Permit(call_id="call", digest="digest")
 
 
-class LiveRecorder:
+class LiveRecorder(NoNetwork):
     """A live channel that remembers."""
 
     def __init__(self) -> None:

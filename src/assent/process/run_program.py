@@ -99,16 +99,18 @@ async def run(
     mark: str = "",
     launcher: Launcher | None = None,
     unchanged: Sequence[ExecutedFile] = (),
+    is_held_up: Callable[[], bool] = bool,
     keyboard: "Keyboard | None" = None,
 ) -> ProcessFinished:
     """Raises OSError if the program cannot be started, and FileChanged if one of these files has another content.
-    `on_binary` counts the bytes of binary output. With a `keyboard`, a person can type into the terminal.
+    `on_binary` counts the bytes of binary output. While `is_held_up` says that the program waits for a person, its
+    silence does not count. With a `keyboard`, a person can type into the terminal.
 
     By its `mark` (see `leftover.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
     keyboard = keyboard if AVAILABLE and terminal is not None else None
-    child = _Child(on_output, on_binary, limits, terminal, keyboard)
+    child = _Child(on_output, on_binary, limits, terminal, is_held_up, keyboard)
     await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher, unchanged)
     try:
         return await child.over(on_start)
@@ -125,8 +127,10 @@ class _Child:
         on_binary: Callable[[int], None],
         limits: ProcessLimits,
         terminal: Size | None,
+        is_held_up: Callable[[], bool],
         keyboard: "Keyboard | None",
     ) -> None:
+        self._is_held_up = is_held_up
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._kept = Kept(limits.keep)
@@ -327,6 +331,8 @@ class _Child:
     def _check_idle(self) -> None:
         """Checks when the time could be up, instead of moving a timer with every piece of output."""
         idle = self._limits.idle or 0.0
+        if self._is_held_up():
+            self._last = self._loop.time()
         left = self._last + idle - self._loop.time()
         if left > 0:
             self._later(left, self._check_idle)

@@ -11,6 +11,7 @@ from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
 from assent.tools.background_tools import background_tools
+from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
@@ -47,13 +48,15 @@ def builtin_tools(
     masker: Masker | None = None,
     confinement: "Callable[[], Confinement] | None" = None,
     approved: SandboxName = "off",
+    domains: tuple[str, ...] = (),
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
     watching. `typing`: a person can type into them. `background` runs those that go on after their call. `outputs` is
     the folder for output that is too long for the model; the workspace must allow reading it. `memory` is the user's
     own context file; without one nothing is remembered. `contents` keeps large file contents from before a change.
     `environment` selects the variables that commands get, `masker` masks secrets in what they print, `confinement` puts
-    them into a sandbox, and `approved` is the profile of those that run as they are written.
+    them into a sandbox, `approved` is the profile of those that run as they are written, and `domains` are the hosts
+    that all of them may connect to.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -68,6 +71,7 @@ def builtin_tools(
         masker=masker,
         confinement=confinement,
         approved=approved,
+        domains=domains,
     )
     return [
         ReadFileTool(files),
@@ -78,7 +82,8 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
-        *([] if background is None else background_tools(background)),
+        *background_tools(shell.background),
+        ConnectTool(),
         WebFetchTool(web),
         WriteTodosTool(),
         AskUserTool(),

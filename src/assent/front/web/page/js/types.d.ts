@@ -175,6 +175,8 @@ export interface ExecDetails {
   risk_reason: string;
   sandbox?: "read-only" | "workspace" | "network" | "off";
   wider?: boolean;
+  domains?: string[];
+  writable?: string[];
   executes?: { path: string; sha256: string }[];
 }
 export interface InfoDetails {
@@ -292,6 +294,8 @@ export type WireEvent = Envelope &
     | { type: "call.process"; call_id: string; pid: number }
     | { type: "call.input"; call_id: string; wanted?: InputWanted }
     | { type: "call.output"; call_id: string; text: string; received?: number }
+    | { type: "connection.requested"; call_id: string; connection: number; host: string; port: number; allowed: boolean; reason: string }
+    | { type: "connection.ended"; call_id: string; connection: number; sent: number; received: number; address?: string; problem?: string }
     | ({ type: "chat.compressed"; usage?: Usage; cost?: number; problem?: string } & Shortened)
     | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }
