@@ -13,6 +13,7 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     Attached,
+    BackgroundEnded,
     CallFinished,
     CallOutput,
     CallRequested,
@@ -302,6 +303,8 @@ class TranscriptModel:
                 self._note_model(event)
             case SessionRenamed(title=title, model=""):
                 self.add(NoteItem(f"This session is now called “{title}”."))
+            case BackgroundEnded(outcome=outcome):
+                self.add(NoteItem(f"A background command ended ({outcome}); see /tasks."))
             case GrantAdded(grant=grant):
                 self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
             case ConversationRewound(prompt_id=prompt_id, by=by):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash import (
     approval_commands,
+    background_commands,
     change_commands,
     choice_commands,
     info_commands,
@@ -32,6 +33,7 @@ class SlashRegistry:
             program_commands.help_command(self),
             *session_commands.COMMANDS,
             *change_commands.COMMANDS,
+            *background_commands.COMMANDS,
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
             *trust_command.COMMANDS,
