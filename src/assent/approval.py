@@ -53,6 +53,8 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True,
     """What it runs in."""
     wider: bool = False
     """The model asks for this sandbox, because the command did not work in a tighter one."""
+    background: bool = False
+    """It runs on after the call, until it is stopped or the session ends."""
     domains: tuple[str, ...] = ()
     """The hosts that it may connect to without asking, in the sandbox `network`."""
     writable: tuple[str, ...] = ()

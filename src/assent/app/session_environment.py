@@ -45,6 +45,7 @@ from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
+from assent.tools.support.background import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
@@ -89,8 +90,16 @@ class SessionEnvironment:
         )
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
+        self.background = BackgroundCommands()
         domains = allowed_domains(settings, settings_file(env))
-        place = ToolPlace(env, folder, self.workspace, outputs, domains)
+        place = ToolPlace(
+            env=env,
+            folder=folder,
+            workspace=self.workspace,
+            outputs=outputs,
+            domains=domains,
+            background=self.background,
+        )
         promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
@@ -134,6 +143,7 @@ class SessionEnvironment:
             files=approved_files(self._env, self._folder),
             keeper=kept_grants(self._env, self._folder, self.registry.names()),
             masker=self.masker,
+            background=self.background,
             load_mentions=self._load_mentions,
         )
 

@@ -30,6 +30,7 @@ from assent.commands import (
     SetEffort,
     SetMode,
     SetModel,
+    StopBackground,
     Submit,
     Withdraw,
 )
@@ -49,6 +50,7 @@ from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
+from assent.session.background import BackgroundRecorder
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
@@ -116,6 +118,7 @@ class Runner:
         self._policy = _policy(state, options)
         registry.hand_over(state.changes)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
+        self._background = BackgroundRecorder(state.session, options.background, self._journal.record)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
         watch = ModelWatch(state, self._journal, options.inspect_model)
@@ -205,6 +208,7 @@ class Runner:
         chosen = self._options.chosen_model
         if chosen is not None and chosen.model != self.state.model:
             await self._journal.record(ModelChanged(chosen.model, chosen.by, self._options.window(chosen.model)))
+        await self._background.settle(list(self.state.background.values()), self._journal.record)
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._turn_runner.pick_up()
@@ -225,6 +229,7 @@ class Runner:
         if self._inbox_task is not None:  # not cancelled: the sender of the current command waits for its outcome
             await asyncio.gather(self._inbox_task, return_exceptions=True)
         await self._turn_runner.over()
+        await self._background.close()
         if self._unwatch is not None:
             self._unwatch()
         await self._settings.close()
@@ -268,7 +273,8 @@ class Runner:
     @property
     def resting(self) -> bool:
         """Nothing is in progress: closing it now costs no more than opening it again."""
-        if self.state.held or self._news.is_set() or not self._caught_up.is_set():
+        busy = self.state.held or self._background.running
+        if busy or self._news.is_set() or not self._caught_up.is_set():
             return False
         return self._turn_runner.only_waits
 
@@ -344,6 +350,8 @@ class Runner:
                     await self._steer(command)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
+                case StopBackground():
+                    await self._background.stop(command.call_id)
                 case RunTool():
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
+    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo
     from assent.approval import Mode
 
@@ -107,8 +108,22 @@ class Host(Protocol):
 
     async def fork(self, session: str) -> str: ...
 
+    async def rename(self, session: str, title: str) -> None:
+        """A session that is not open here."""
+        ...
+
+    async def delete(self, session: str) -> None: ...
+
+    async def search(self, text: str) -> "Sequence[FoundSession]":
+        """The sessions in which it was said, newest first."""
+        ...
+
     async def files(self) -> Sequence[str]:
         """Relative paths in the folder, for completion; folders end with a slash, ignored files are left out."""
+        ...
+
+    async def read_text(self, path: str) -> str:
+        """A file of the folder, for the person to look at."""
         ...
 
     async def paste_picture(self, session: str) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
+    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
     from assent.parts import Effort
@@ -137,12 +138,33 @@ class LocalHost:
 
         return await fork_with_outputs(self._env, await self.log(), session, by=me())
 
+    async def rename(self, session: str, title: str) -> None:
+        from assent.app.identity import me
+        from assent.app.session_keeping import rename_session
+
+        await rename_session(await self.log(), session, title, me())
+
+    async def delete(self, session: str) -> None:
+        from assent.app.session_keeping import delete_session
+
+        await delete_session(self._env, await self.log(), session)
+
+    async def search(self, text: str) -> "Sequence[FoundSession]":
+        from assent.app.session_keeping import search_sessions
+
+        return await search_sessions(await self.log(), text)
+
     # --- surroundings ---
 
     async def files(self) -> Sequence[str]:
         from assent.app.folder_view import list_paths
 
         return await list_paths(self.folder)
+
+    async def read_text(self, path: str) -> str:
+        from assent.app.folder_view import read_text
+
+        return await asyncio.to_thread(read_text, self.folder, path)
 
     async def paste_picture(self, session: str) -> str:
         from assent.app.pasted_pictures import paste_picture

@@ -99,6 +99,13 @@ class LoggedIn(Struct, frozen=True):
     expires_at: float
 
 
+class LoginCode(Struct, frozen=True):
+    """It works once."""
+
+    code: str
+    seconds: float
+
+
 class Me(Struct, frozen=True, kw_only=True):
     name: str
     role: Role
@@ -243,6 +250,14 @@ class Output(Struct, frozen=True, kw_only=True):
 
 class FileList(Struct, frozen=True):
     files: tuple[str, ...]
+
+
+class FolderList(Struct, frozen=True):
+    path: str
+    parent: str | None
+    """The folder above, if sessions may work there."""
+    folders: tuple[str, ...]
+    """The names of the folders inside."""
 
 
 class PromptView(Struct, frozen=True):
