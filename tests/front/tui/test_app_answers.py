@@ -177,7 +177,7 @@ async def test_code_is_shown_once_and_what_the_model_says_of_it(harness: MakeHar
     async with harness(asks_for(run)).open(prompt="go", size=(100, 40)) as on:
         await on.until_asked()
         panel = "\n".join(line for line in on.shown.splitlines() if line.startswith("┃"))
-        assert panel.count("print('line 2')") == 1
+        assert panel.count("print('line 9')") == 1
         assert "the model says: Prints twelve lines" in panel
 
 
