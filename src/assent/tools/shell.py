@@ -228,13 +228,15 @@ class ShellInvocation(Invocation):
             throttle.add(text)
             whole.add(text)
 
-        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        plain = command_environment(self._tool.environment)
+        env = plain if confined is None else self._confined_environment(plain, permit, confined)
+        added = {name: value for name, value in env.items() if plain.get(name) != value}
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
-        env = command_environment(self._tool.environment)
         return await run(
             argv,
             cwd=self._directory(),
-            env=env if confined is None else self._environment(env, permit, proxied=confined.doorway is not None),
+            env=env,
             launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
             on_start=live.process,
@@ -272,10 +274,10 @@ class ShellInvocation(Invocation):
         """Where it may write, besides the workspace."""
         return self._wanted_paths if permit.plan is None else permit.plan.writable
 
-    def _environment(self, env: Mapping[str, str], permit: Permit, *, proxied: bool) -> dict[str, str]:
+    def _confined_environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
         from assent.sandbox.confinement import confined_environment
 
-        return confined_environment(env, proxied=proxied, writable=self._writable(permit))
+        return confined_environment(env, proxied=confined.doorway is not None, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
