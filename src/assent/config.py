@@ -39,6 +39,8 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     idle_seconds: Annotated[float, Meta(ge=0)] = 300.0
     """Without any output."""
     total_seconds: Annotated[float, Meta(ge=0)] = 0.0
+    input_seconds: Annotated[float, Meta(ge=0)] = 300.0
+    """For a person to type what the command asks for."""
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """For all its processes together; four fifths of the machine's memory, if not set."""
@@ -231,6 +233,8 @@ def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
 
 
 def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
+    if not command:
+        return ()
     import shlex
 
     try:

@@ -12,7 +12,19 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
-from assent.parts import Display, Effort, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
+from assent.parts import (
+    Display,
+    Effort,
+    Failure,
+    FinishReason,
+    InputWanted,
+    JsonObject,
+    Media,
+    ModelPart,
+    Result,
+    Text,
+    Usage,
+)
 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse anything newer than they know."""
@@ -83,6 +95,8 @@ class Attached(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
+    """With the id of the open prompt, it does not begin a turn: the model reads it in the middle of one."""
+
     prompt_id: str
     text: str
     by: str
@@ -295,6 +309,15 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     """Of the session's own model."""
 
 
+class ConversationRewound(EventBase, frozen=True, tag="chat.rewound"):
+    """The conversation is again what it was before this prompt. The log keeps what came after, and files are not
+    changed by this: undoing their changes are calls of their own.
+    """
+
+    prompt_id: str
+    by: str
+
+
 class OutputPruned(EventBase, frozen=True, tag="chat.pruned", kw_only=True):
     """The output of old calls is removed from the conversation. The calls stay, and the log keeps their output."""
 
@@ -313,6 +336,13 @@ class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     status: TurnStatus
     failure: Failure | None = None
     usage: Usage = Usage()
+
+
+class QueueHeld(EventBase, frozen=True, tag="queue.held"):
+    """These items of the queue wait until somebody releases them; without keys, nothing is held any more."""
+
+    keys: tuple[str, ...]
+    by: str
 
 
 class CommandTaken(EventBase, frozen=True, tag="command.taken"):
@@ -346,7 +376,9 @@ DurableEvent = (
     | SessionRenamed
     | ChatCompressed
     | OutputPruned
+    | ConversationRewound
     | TurnFinished
+    | QueueHeld
     | CommandTaken
 )
 
@@ -385,13 +417,17 @@ class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
     reason: str
 
 
-class Queued(Struct, frozen=True, gc=False, omit_defaults=True):
+class Queued(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A prompt waiting for its turn; with `tool` set, a tool that a person wants to run on `text`."""
 
     key: str
     text: str
     by: str
     tool: str = ""
+    steer: bool = False
+    """The model reads it as soon as its current calls are over."""
+    held: bool = False
+    """It waits until somebody releases the queue."""
 
 
 class PromptsQueued(EventBase, frozen=True, tag="prompts.queued"):
@@ -426,6 +462,13 @@ class CallProcess(EventBase, frozen=True, tag="call.process"):
     pid: int
 
 
+class CallInput(EventBase, frozen=True, tag="call.input"):
+    """A running command waits for a person to type something; without `wanted`, it no longer does."""
+
+    call_id: str
+    wanted: InputWanted | None = None
+
+
 TransientEvent = (
     TextDelta
     | ThoughtDelta
@@ -436,6 +479,7 @@ TransientEvent = (
     | ApprovalModifying
     | CallOutput
     | CallProcess
+    | CallInput
 )
 Event = DurableEvent | TransientEvent
 

@@ -32,7 +32,6 @@ from assent.scheduler.transitions import make_action
 from assent.session.log import SessionLog
 from assent.session.state import SessionState, fold
 from assent.tools.tool import InvalidParams, ToolFailed
-from assent.tools.undo import hand_over
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
 """Raised for a call that is invalid, so it cannot be explained."""
@@ -184,5 +183,5 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     state = fold(session, envelopes)
     place = _place_of(state.folder, state.mode, None)
     there = place.environment
-    hand_over(state.changes, there.registry)
+    there.registry.hand_over(state.changes)
     return await Replay(state, place.policy.rules, there.registry, there.workspace).lines(envelopes)

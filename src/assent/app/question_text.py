@@ -152,9 +152,15 @@ def _url_lines(url: str) -> list[str]:
 
 def _asked(question: Question, style: Style) -> Iterator[str]:
     yield from (style.bold(line) for line in safe(question.question).splitlines())
-    for number, option in enumerate(question.options, start=1):
-        more = f": {safe(option.description, 'label')}" if option.description else ""
-        yield f"  {number}  {safe(option.label, 'label')}{more}"
+    described = {option.label: option.description for option in question.options if option.description}
+    for number, label in enumerate(option_labels(question), start=1):
+        more = f": {safe(described[label], 'label')}" if label in described else ""
+        yield f"  {number}  {safe(label, 'label')}{more}"
+
+
+def option_labels(question: Question) -> list[str]:
+    """What each option answers; a model may give two options the same label."""
+    return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
 
 
 def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
@@ -167,7 +173,7 @@ def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...
 
 def _spoken(question: Question, piece: str) -> str:
     numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
-    options = {str(number): option.label for number, option in enumerate(question.options, start=1)}
+    options = {str(number): label for number, label in enumerate(option_labels(question), start=1)}
     return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
 
 

@@ -45,6 +45,11 @@ def _parser() -> Parser:
         metavar="FOLDER",
         help="where sessions may work (default: your home folder and this one)",
     )
+    add(
+        "--log",
+        metavar="LOG",
+        help="where sessions are stored: a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
+    )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     return parser
 
@@ -55,6 +60,7 @@ def _serve(args: argparse.Namespace) -> int:
     settings = load_settings(os.environ)
     from assent.app.identity import user
     from assent.app.session_log import LogError
+    from assent.app.storage import LOG_VARIABLE
     from assent.front.web.request_limits import RequestLimits
     from assent.front.web.server_lock import AlreadyServed
     from assent.front.web.web_server import BadPlace, Where, make_setup, serve
@@ -67,7 +73,8 @@ def _serve(args: argparse.Namespace) -> int:
         behind_proxy=args.behind_proxy,
         names=tuple(args.name),
     )
-    setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), RequestLimits())
+    env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
+    setup = make_setup(settings, env, user(), tuple(args.root), RequestLimits())
     try:
         asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))
     except (BadPlace, AlreadyServed) as error:

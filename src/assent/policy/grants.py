@@ -6,7 +6,6 @@ Protected files and suspicious addresses are never proposed: they need approval 
 
 import os
 import re
-import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -68,7 +67,7 @@ def _can_be_kept(scope: Grant) -> bool:
 def _kept(scope: Grant) -> Grant:
     reach = scope.reach.rpartition(", ")[0].removesuffix(f", in {scope.value}")
     reach += ", in this and all later sessions, as a rule in your policy.toml."
-    return replace(scope, id=secrets.token_hex(8), reach=reach, kept=True)
+    return replace(scope, id=os.urandom(8).hex(), reach=reach, kept=True)
 
 
 def _proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
@@ -91,7 +90,7 @@ def _proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
         case McpDetails(server=server, tool=name, command=command):
             whose = "of this project" if command else f"of the server {server}"
             reach = f"Every call of {name} {whose}, {SESSION}."
-            return (_grant("tool", action.tool, reach, call_id, value=server),)
+            return _grant("tool", action.tool, reach, call_id, value=server), whole_server(action, call_id)
         case _:
             return ()
 
@@ -185,7 +184,7 @@ def _grant(
     prefixes: tuple[tuple[str, ...], ...] = (),
 ) -> Grant:
     return Grant(
-        id=secrets.token_hex(8),
+        id=os.urandom(8).hex(),
         kind=kind,
         tool=tool,
         reach=reach,

@@ -13,16 +13,10 @@ from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.policy.rules import BadRule
-from assent.scheduler.approvals import (
-    NotWaiting,
-    Refused,
-    check_answer,
-    edited_args,
-    grant_for,
-    person_decision,
-)
+from assent.scheduler.approvals import check_answer, edited_args, grant_for, person_decision
 from assent.scheduler.call import AwaitingApproval, Scheduled, advance
 from assent.scheduler.call_task import CallTask, Journal
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions, make_action, new_about
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
@@ -63,8 +57,8 @@ class Answers:
         await self._transitions.cancel(task, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, task: CallTask, approval: Approval, answer: Answer) -> None:
-        """Somebody is editing the proposal. With the edited text the question is asked again; without it, the question
-        is marked until they finish by sending the text.
+        """Somebody is editing the proposal. With the edited text or arguments, it is judged and asked again; without
+        them, the question is marked until they finish by sending the text.
         """
         assert task.invocation is not None
         args = edited_args(task.invocation, answer, approval)
@@ -76,7 +70,7 @@ class Answers:
             invocation, action = await self._rebuilt(task, args)
             check_answer(task.call, answer)
             self._use(task, invocation, action)
-            await self._transitions.ask(task, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
+            await self._transitions.ask(task, invocation, "the proposal was changed by hand", args)
 
     def _mark_edited(self, task: CallTask, by: str) -> None:
         event = ApprovalModifying(task.call_id, by)

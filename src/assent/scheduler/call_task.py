@@ -9,7 +9,10 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from assent.events import (
+    CallInput,
     CallOutput,
     CallProcess,
     CallRequest,
@@ -18,11 +21,12 @@ from assent.events import (
     DurableEvent,
     TransientEvent,
 )
+from assent.parts import InputWanted
 from assent.plan import Plan
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.secrets.mask import Masker
-from assent.tools.tool import AnyTool, Invocation, Proposal, Resources
+from assent.tools.tool import AnyTool, Invocation, Proposal, Resources, TypeIn
 from assent.web.access import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
@@ -58,6 +62,8 @@ class Siblings(Protocol):
 class CallTask:
     max_wait: float | None = None
     """Seconds after which a question about it expires, if that is sooner than for others."""
+    type_in: TypeIn | None = None
+    """Types a line into the running command, while that waits for one. It is never recorded."""
 
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
@@ -159,6 +165,7 @@ class LiveChannel:
     def __init__(self, task: CallTask, journal: Journal, masker: Masker, gate: Gate) -> None:
         self._task = task
         self._journal = journal
+        self._masker = masker
         self._stream = None if task.exact else masker.stream()
         self._gate = gate
 
@@ -202,7 +209,13 @@ class LiveChannel:
         )
         self._task.recorded = self._journal.record(event)
 
-    def _tell(self, event: CallOutput | CallProcess) -> None:
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        self._task.type_in = None if wanted is None else type_in
+        if wanted is not None:
+            wanted = replace(wanted, prompt=self._masker.text(wanted.prompt))
+        self._tell(CallInput(self._task.call_id, wanted))
+
+    def _tell(self, event: CallOutput | CallProcess | CallInput) -> None:
         if isinstance(self._task.call, Terminal):
             return  # a late reader thread; the call is over
         self._task.call = advance(self._task.call, event)

@@ -22,11 +22,12 @@ from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.scheduler.answers import Answers
-from assent.scheduler.approvals import Clock, NotWaiting
+from assent.scheduler.approvals import Clock
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
 from assent.scheduler.connection_gate import ConnectionGate
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions
 from assent.secrets.mask import Masker
 from assent.tools.registry import Registry
@@ -144,6 +145,17 @@ class Scheduler:
             raise NotWaiting(f"call {call_id} is not in progress")
         task.cancel(reason)
 
+    def type_in(self, call_id: str, number: int, text: str | None) -> None:
+        """Type a line for a prompt of a running command; None is the end of its input. Nothing of it is recorded."""
+        task = self._tasks.get(call_id)
+        if task is None or task.type_in is None:
+            raise NotWaiting(f"call {call_id} does not wait for input")
+        try:
+            if not task.type_in(number, text):
+                raise NotWaiting(f"call {call_id} no longer waits for input")
+        except ValueError as error:
+            raise Refused(str(error)) from error
+
     async def park(self) -> None:
         """Stop without answering: running calls are cancelled, waiting ones stay in the log as they are."""
         self._parking = True
@@ -246,6 +258,8 @@ class Scheduler:
             except TimeoutError:
                 await self._expire(task)
         if isinstance(task.call, Terminal):
+            if task.recorded is not None:
+                await task.recorded  # whoever gets the results of the batch finds this one in the history
             raise Over
 
     async def _expire(self, task: CallTask) -> None:

@@ -36,6 +36,7 @@ def builtin_tools(
     *,
     limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
     terminal: tuple[int, int] | None = TERMINAL,
+    typing: bool = False,
     web: "Web | None" = None,
     outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
@@ -47,11 +48,11 @@ def builtin_tools(
     domains: tuple[str, ...] = (),
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
-    watching. `outputs` is the folder for output that is too long for the model; the workspace must allow reading it.
-    `memory` is the user's own context file; without one nothing is remembered. `contents` keeps large file contents
-    from before a change. `environment` selects the variables that commands get, `masker` masks secrets in what they
-    print, `confinement` puts them into a sandbox, `approved` is the profile of those that run as they are written, and
-    `domains` are the hosts that all of them may connect to.
+    watching. `typing`: a person can type into them. `outputs` is the folder for output that is too long for the model;
+    the workspace must allow reading it. `memory` is the user's own context file; without one nothing is remembered.
+    `contents` keeps large file contents from before a change. `environment` selects the variables that commands get,
+    `masker` masks secrets in what they print, `confinement` puts them into a sandbox, `approved` is the profile of
+    those that run as they are written, and `domains` are the hosts that all of them may connect to.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -59,6 +60,7 @@ def builtin_tools(
         files,
         limits=limits,
         terminal=terminal,
+        typing=typing,
         environment=environment,
         outputs=outputs,
         masker=masker,

@@ -25,6 +25,7 @@ from assent.web.destinations import check_entry
 if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
+    from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.throttle import Throttle
@@ -74,8 +75,8 @@ class ShellTool(Tool[ShellParams]):
     display_name = "Shell"
     description = (
         "Runs a command with bash in the workspace and returns its output (stdout and stderr combined) and its exit "
-        "code. There is no input, so use flags that keep programs from prompting. Each call is a new shell; `cd` and "
-        "variables do not carry over. Processes started with `&` keep running only if their output is redirected."
+        "code. You cannot type into it, so use flags that keep programs from prompting. Each call is a new shell; `cd` "
+        "and variables do not carry over. Processes started with `&` keep running only if their output is redirected."
     )
     kind = "execute"
     can_update_output = True
@@ -89,6 +90,7 @@ class ShellTool(Tool[ShellParams]):
         limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
+        typing: bool = False,
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
@@ -98,15 +100,16 @@ class ShellTool(Tool[ShellParams]):
         resolve: "Resolver | None" = None,
         dial: "Dial | None" = None,
     ) -> None:
-        """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
-        get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
-        which profile those have that run as they are written, to which hosts all of them may connect, and how hosts
-        are resolved and dialled.
+        """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
+        that run as they are written. The other arguments say which variables commands get, where to keep output that is
+        too long for the model, what masks the secrets in it, what confines commands, which profile those have that run
+        as they are written, to which hosts all of them may connect, and how hosts are resolved and dialled.
         """
         self.files = files
         self.limits = limits
         self.grace = grace
         self.terminal = terminal
+        self.typing = typing and terminal is not None
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
@@ -137,6 +140,7 @@ class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
         self._params = params
+        self._keyboard: Keyboard | None = None
         self._notices: list[str] = []
         """What the person is told with the output, besides the model."""
 
@@ -228,7 +232,8 @@ class ShellInvocation(Invocation):
             throttle.add(text)
             whole.add(text)
 
-        plain = command_environment(self._tool.environment)
+        keyboard = self._open_keyboard(live) if permit.plan is None and self._tool.typing else None
+        plain = command_environment(self._tool.environment, typing=keyboard is not None)
         env = plain if confined is None else self._confined_environment(plain, permit, confined)
         added = {name: value for name, value in env.items() if plain.get(name) != value}
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
@@ -246,7 +251,14 @@ class ShellInvocation(Invocation):
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
             mark=permit.mark,
             is_held_up=lambda: access.is_waiting,
+            keyboard=keyboard,
         )
+
+    def _open_keyboard(self, live: Live) -> "Keyboard":
+        from assent.process.terminal_input import Keyboard
+
+        keyboard = self._keyboard = Keyboard(lambda wanted: live.asks(wanted, keyboard.type))
+        return keyboard
 
     @property
     def _asked(self) -> SandboxName:
@@ -317,6 +329,7 @@ class ShellInvocation(Invocation):
         access: "NetworkAccess",
     ) -> ToolResult:
         from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+        from assent.tools.support.input_notes import input_notes
         from assent.tools.support.sandbox_notes import sandbox_notes
 
         folder = self._directory()
@@ -327,6 +340,7 @@ class ShellInvocation(Invocation):
             finished, self._profile(permit), tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
         )
         notes += [*refused, *removed]
+        notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         watch.look()
         if watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
@@ -354,6 +368,7 @@ class ShellInvocation(Invocation):
         return ProcessLimits(
             idle=given.idle_seconds or None,
             total=given.total_seconds or None,
+            input=given.input_seconds or None,
             output=given.output_mb * _MB or None,
             memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
             grace=self._tool.grace,
