@@ -10,7 +10,7 @@ from assent.sandbox.bubblewrap import bubblewrap
 from support.program import Program, asks_for, says, shell
 
 pytestmark = [
-    pytest.mark.spec("I6"),
+    pytest.mark.spec("I1"),
     pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap"),
 ]
 FETCH = shell("curl -sS http://packages.example.invalid/x; echo over")

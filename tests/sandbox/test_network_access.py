@@ -14,7 +14,7 @@ from support.local_hosts import PUBLIC
 from support.network_scene import SHELL, network_scene
 
 pytestmark = [
-    pytest.mark.spec("I6"),
+    pytest.mark.spec("I1"),
     pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap"),
 ]
 
