@@ -305,8 +305,8 @@ class TranscriptModel:
                 self.add(NoteItem(f"This session is now called “{title}”."))
             case BackgroundEnded(outcome=outcome):
                 self.add(NoteItem(f"A background command ended ({outcome}); see /tasks."))
-            case GrantAdded(grant=grant):
-                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case GrantAdded() | GrantRevoked():
+                self._note_grant(event)
             case ConversationRewound(prompt_id=prompt_id, by=by):
                 self._rewind(prompt_id, by)
             case ChatCompressed(problem=problem) if problem:
@@ -314,10 +314,15 @@ class TranscriptModel:
                     self.add(NoteItem(f"The conversation was not compressed: {problem}"))
             case ChatCompressed() | OutputPruned():
                 self.add(NoteItem(f"{shortened_words(event)}."))
-            case GrantRevoked(grant_id=grant_id, by=by):
-                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
             case _:
                 pass
+
+    def _note_grant(self, event: GrantAdded | GrantRevoked) -> None:
+        match event:
+            case GrantAdded(grant=grant):
+                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case GrantRevoked(grant_id=grant_id, by=by):
+                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:
