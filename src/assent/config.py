@@ -122,6 +122,19 @@ class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
     """The entry of the system's keyring: `{ keyring = "SERVICE/USER" }`."""
 
 
+class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Is told by `assent serve` that a question is waiting: `[[webhooks]]`."""
+
+    url: Annotated[str, Meta(pattern="^https?://[^/]+")]
+    format: Literal["json", "ntfy", "slack"] = "json"
+    secret_variable: str = ""
+    """The environment variable with the secret that signs requests; for ntfy, its access token."""
+    delay: Annotated[float, Meta(ge=0)] = 10.0
+    """Seconds: a question that is answered sooner is not reported."""
+    owner: str = ""
+    """Whose sessions it is about; those of the user who runs the server, if not set."""
+
+
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What commands can do, whatever their words say: `[sandbox]`."""
 
@@ -132,6 +145,13 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
     domains: tuple[str, ...] = ()
     """Hosts that every command in the sandbox `network` may connect to: `["registry.npmjs.org", "*.pypi.org"]`."""
+
+
+class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The record of who decided what: `[audit]`."""
+
+    keep_days: Annotated[int, Meta(ge=1)] | None = None
+    """How long records are kept; for ever, if not set."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -157,6 +177,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     commands: CommandLimits = CommandLimits()
     sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
+    audit: AuditSettings = AuditSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()
@@ -166,6 +187,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The share of the model's context window above which the conversation is compressed; 0 means never."""
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
+    webhooks: tuple[Webhook, ...] = ()
     providers: dict[ProviderName, OwnProvider] = {}
     keys: dict[ProviderName, str | KeyReference] = {}
     """Keys by provider. With a key itself in it, the file must be readable by its owner only."""

@@ -60,6 +60,7 @@ class SessionCreated(EventBase, frozen=True, tag="session.created", kw_only=True
     owner: str = ""
     """Whose session it is, on a server with several users; empty for the user's own."""
     effort: Effort | None = None
+    by: str = ""
 
 
 class SessionOpened(EventBase, frozen=True, tag="session.opened"):

@@ -123,8 +123,6 @@ class Quiet(NoNetwork):
 
     def process(self, pid: int) -> None: ...
 
-    def asks(self, wanted: object, type_in: object) -> None: ...
-
 
 def permit(plan: Plan | None = None) -> Permit:
     return Permit(call_id="c", digest="d", by_person=plan is None, plan=plan)

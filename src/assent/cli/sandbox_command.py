@@ -18,7 +18,8 @@ EPILOG = """\
   assent sandbox check           try what must be refused in each profile, and report what happened
 
 Commands that run without asking are confined: those that only read can write nothing, and others can write only to
-the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well."""
+the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well. In the
+profile `network`, a command reaches only hosts that you allow: by rule, by `[sandbox] domains`, or when asked."""
 
 
 def main(argv: list[str]) -> int:

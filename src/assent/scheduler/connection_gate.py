@@ -49,7 +49,7 @@ class ConnectionGate:
                 return Access(False, verdict.reason)
             case "allow":
                 return Access(True, verdict.reason, named)
-            case "ask" if not verdict.rule and _is_listed(wanted, entries):
+            case "ask" if not verdict.rule and _is_listed(wanted, entries, named):
                 return Access(True, "it is in the list of domains for this command", named)
             case "ask":
                 return await self._answer(wanted, named)
@@ -82,10 +82,11 @@ class ConnectionGate:
         await asyncio.gather(*self._asked.values(), return_exceptions=True)
 
 
-def _is_listed(wanted: Destination, entries: tuple[str, ...]) -> bool:
-    """A suspicious name must be listed itself: one below an allowed domain may carry data to its owner."""
-    found = covers_exactly if wanted.warnings() else covers
-    return any(found(entry, wanted) for entry in entries)
+def _is_listed(wanted: Destination, entries: tuple[str, ...], named: tuple[str, ...]) -> bool:
+    """A suspicious name must be named itself: one below an allowed domain may carry data to its owner."""
+    if wanted.warnings():
+        return any(covers_exactly(entry, wanted) for entry in named)
+    return any(covers(entry, wanted) for entry in entries)
 
 
 def _access(call: ToolCall, named: tuple[str, ...]) -> Access:

@@ -46,7 +46,7 @@ from assent.events import (
 from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.policy.policy import Policy
-from assent.scheduler.call import AwaitingApproval
+from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
@@ -57,6 +57,7 @@ from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.model_watch import ModelWatch
+from assent.session.plan_approval import PlanApproval
 from assent.session.prompt_queue import PromptQueue
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
@@ -64,11 +65,15 @@ from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.steering import Steering
 from assent.session.turn_runner import TurnRunner
+from assent.tools.propose_plan import NAME as PROPOSE_PLAN
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # loaded when they are needed
     from assent.scheduler.scheduler import Scheduler
     from assent.session.titling import Titler
+
+
+Settled = Callable[[Sequence[Terminal]], Awaitable[None]]
 
 
 async def create_session(
@@ -84,10 +89,10 @@ async def create_session(
     stamp: Stamp | None = None,
     effort: Effort | None = None,
 ) -> str:
-    """Returns the id; with a stamp, that of the session the same request created before. `by` chose the title."""
+    """Returns the id; with a stamp, that of the session the same request created before. `by` is who creates it."""
     session, now = new_session_id(), time.time()
     first = SessionCreated(
-        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort
+        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort, by=by
     )
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
@@ -142,7 +147,7 @@ class Runner:
             self._journal,
             request=lambda: _request(caller, state, context_files, registry, options),
             usage=lambda: state.usage,
-            settled=context_files.settled,
+            settled=_one_after_the_other(context_files.settled, PlanApproval(self._settings).settled),
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
             reached_limit=reached_limit,
@@ -410,11 +415,19 @@ def _request(
     return Request(
         system=system_prompt(state.folder, context_files.text),
         messages=state.history(),
-        tools=registry.declarations(),
+        tools=tuple(tool for tool in registry.declarations() if tool.name != PROPOSE_PLAN or state.mode == "plan"),
         effort=state.effort,
         max_tokens=options.max_tokens,
         conversation=state.session,
     )
+
+
+def _one_after_the_other(*hooks: Settled) -> Settled:
+    async def settled(calls: Sequence[Terminal]) -> None:
+        for hook in hooks:
+            await hook(calls)
+
+    return settled
 
 
 def _policy(state: SessionState, options: RunOptions) -> Policy:

@@ -15,6 +15,7 @@ from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
+from assent.tools.propose_plan import ProposePlanTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
@@ -87,6 +88,7 @@ def builtin_tools(
         WebFetchTool(web),
         WriteTodosTool(),
         AskUserTool(),
+        ProposePlanTool(),
         *remembered,
         UndoTool([files, *(tool.memory for tool in remembered)]),
     ]

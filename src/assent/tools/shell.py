@@ -258,17 +258,19 @@ class ShellInvocation(Invocation):
         from assent.process.run_program import run
         from assent.tools.support.network_access import proxied
 
-        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        plain = command_environment(self._tool.environment, typing=keyboard is not None)
+        env = plain if confined is None else self._confined_environment(plain, permit, confined)
+        added = {name: value for name, value in env.items() if plain.get(name) != value}
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         given = self._tool.limits
         argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
-        env = command_environment(self._tool.environment, typing=keyboard is not None)
         doorway = None if confined is None else confined.doorway
         async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
             return await run(
                 argv,
                 cwd=self._directory(),
-                env=env if confined is None else self._environment(env, permit, proxied=doorway is not None),
+                env=env,
                 launcher=None if confined is None else confined.launcher,
                 unchanged=permit.unchanged,
                 on_start=on_start,
@@ -360,10 +362,10 @@ class ShellInvocation(Invocation):
         """Where it may write, besides the workspace."""
         return self._wanted_paths if permit.plan is None else permit.plan.writable
 
-    def _environment(self, env: Mapping[str, str], permit: Permit, *, proxied: bool) -> dict[str, str]:
+    def _confined_environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
         from assent.sandbox.confinement import confined_environment
 
-        return confined_environment(env, proxied=proxied, writable=self._writable(permit))
+        return confined_environment(env, proxied=confined.doorway is not None, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:

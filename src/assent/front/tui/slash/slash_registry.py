@@ -11,7 +11,9 @@ from assent.front.tui.slash import (
     choice_commands,
     info_commands,
     program_commands,
+    reading_commands,
     session_commands,
+    trust_command,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
 from assent.front.tui.slash.slash_helpers import HOST_ERRORS, named
@@ -34,7 +36,9 @@ class SlashRegistry:
             *background_commands.COMMANDS,
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
+            *trust_command.COMMANDS,
             *info_commands.COMMANDS,
+            *reading_commands.COMMANDS,
             *program_commands.COMMANDS,
         )
         for command in built_in:

@@ -88,7 +88,7 @@ export async function fork(session, title) {
   if (!copy) return;
   if (title) await update(copy.id, { title: `${title.slice(0, 100)} (copy)` });
   go(`#/s/${copy.id}`);
-  notice("This is a copy. The original session is unchanged.");
+  notice("This is a copy. The original session is unchanged.", "", copy.id);
 }
 
 /** @param {string} session @returns {Promise<string>} why it was not deleted */

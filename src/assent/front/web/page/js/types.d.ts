@@ -31,6 +31,24 @@ export interface Me {
   /** What keeps the model of new sessions from being used, or why there is none. */
   problem?: string;
 }
+/** A token or login. */
+export interface Token {
+  id: string;
+  name: string;
+  role: Me["role"];
+  owner: string;
+  kind: "named" | "browser" | "local";
+  created_at: number | null;
+  expires_at: number | null;
+  used_at: number | null;
+  used_from: string;
+  current: boolean;
+}
+export interface AuditView {
+  id: number;
+  hash: string;
+  entry: { kind: string; ts: number; by?: string; session?: string; owner?: string; call_id?: string; tool?: string; outcome?: string; digest?: string; about?: string; reason?: string; reference?: string };
+}
 export interface Taken {
   state: "taken" | "recorded";
   key: string;
