@@ -61,8 +61,8 @@ function Item({ session, here }) {
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
     </span>
-    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
+    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
   </a>`;
 }
 
