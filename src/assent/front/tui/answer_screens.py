@@ -98,7 +98,7 @@ class ScopeScreen(AnswerScreen[Grant]):
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
-            yield Label("Always allow in this session:")
+            yield Label("Always allow:")
             yield OptionList(*(Option(_reach(scope), scope.id) for scope in self.call.approval.scopes))
             yield Static("Enter grant · Esc back", classes="hint")
 
