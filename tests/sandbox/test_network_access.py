@@ -10,6 +10,7 @@ from assent.approval import InfoDetails
 from assent.events import ApprovalRequested, CallFinished, ConnectionEnded
 from assent.policy.rules import Rule
 from assent.sandbox.bubblewrap import bubblewrap
+from assent.scheduler.connection_gate import MAX_QUESTIONS, MAX_WAIT
 from support.local_hosts import PUBLIC
 from support.network_scene import SHELL, network_scene
 
@@ -209,3 +210,33 @@ async def test_signals_and_pipes_mean_to_a_command_what_they_always_do(tmp_path:
         await net.start("yes | head -1; python3 -c 'import signal; print(signal.getsignal(2))'; exit 7").results()
         assert net.output().startswith("y") and "default_int_handler" in net.output()
         assert "7" in net.told()
+
+
+async def test_an_answer_to_a_changed_question_allows_nothing(tmp_path: Path):
+    async with network_scene(tmp_path) as net:
+        batch = net.start("curl -sS http://a.example.org/x")
+        asked = await net.question()
+        changed = {"host": "b.example.org", "port": 80, "command": "curl -sS http://a.example.org/x"}
+        await net.harness.answer(asked.call_id, "proceed_once", args=changed)
+        await batch.results()
+        assert net.requested() == [("a.example.org", 80, False)] and net.hosts.dialled == []
+
+
+async def test_a_question_about_a_host_waits_for_a_bounded_time(tmp_path: Path):
+    async with network_scene(tmp_path) as net:
+        batch = net.start("curl -sS -m 2 http://a.example.org/x")
+        asked = await net.question()
+        assert asked.approval.expires_at == net.harness.now + MAX_WAIT
+        await batch.results()
+
+
+async def test_a_command_cannot_ask_without_end(tmp_path: Path):
+    async with network_scene(tmp_path) as net:
+        hosts = " ".join(f"http://h{number}.example.org/" for number in range(MAX_QUESTIONS + 3))
+        batch = net.start(f"for url in {hosts}; do curl -sS -m 60 $url & done; wait")
+        await net.until(lambda: len(net.requested()) == 3)
+        assert [allowed for _, _, allowed in net.requested()] == [False] * 3
+        assert len(net.harness.recorded(ApprovalRequested)) == MAX_QUESTIONS
+        net.harness.scheduler.cancel_call("run", "enough")
+        await batch.results()
+        assert net.harness.scheduler.waiting() == []
