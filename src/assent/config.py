@@ -44,6 +44,12 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """For all its processes together; four fifths of the machine's memory, if not set."""
+    processes: Annotated[int, Meta(ge=0)] = 4_000
+    """At the same time; in a sandbox, threads count as well."""
+    file_mb: Annotated[int, Meta(ge=0)] = 10_000
+    """For each file that it writes."""
+    open_files: Annotated[int, Meta(ge=0)] = 16_384
+    """For each process."""
 
 
 class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -66,9 +66,13 @@ UNNAMED = """() => [...document.querySelectorAll("button, a, input, select, text
 class Served(Program):
     """A running server. Each test brings its own project folder and scenario."""
 
-    def __init__(self, base: Path, *, has_key: bool = True) -> None:
+    def __init__(self, base: Path, *, has_key: bool = True, settings: str = "", env: Mapping[str, str] = {}) -> None:
         """With a key, there are models to choose from; none of them answers."""
         super().__init__(base)
+        self.env.update(env)
+        if settings:
+            self.home.mkdir()
+            (self.home / "settings.toml").write_text(settings)
         if has_key:
             self.env.update({"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"})
         self._count = 0
@@ -227,9 +231,9 @@ def a_browser() -> Generator[Browser]:
 
 
 @contextmanager
-def a_server(*, has_key: bool = True) -> Generator[Served]:
+def a_server(*, has_key: bool = True, settings: str = "", env: Mapping[str, str] = {}) -> Generator[Served]:
     base = Path(tempfile.mkdtemp(prefix="assent-served-"))
-    served = Served(base, has_key=has_key)
+    served = Served(base, has_key=has_key, settings=settings, env=env)
     try:
         yield served
     finally:

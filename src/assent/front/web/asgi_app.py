@@ -16,6 +16,7 @@ from assent import __version__
 from assent.app.session_log import KeyReused, LogError
 from assent.front.web import (
     routes_audit,
+    routes_background,
     routes_calls,
     routes_changes,
     routes_phone,
@@ -76,6 +77,7 @@ def _api(app_state: AppState) -> Litestar:
     modules = (
         routes_sessions,
         routes_calls,
+        routes_background,
         routes_changes,
         routes_prompts,
         routes_tokens,

@@ -1,6 +1,6 @@
 // The conversation: prompts, replies as they arrive, thoughts, calls, and the message box.
 
-import { withdraw } from "./acts.js";
+import { stopBackground, withdraw } from "./acts.js";
 import { asksServer, CallBlock } from "./call.js";
 import { Composer } from "./composer.js";
 import { putIntoPrompt } from "./drafts.js";
@@ -32,6 +32,7 @@ export function Conversation({ talk, loading }) {
       </div>
     </div>
     <div class="foot">
+      ${talk.background.size > 0 && html`<${Behind} ...${{ session: talk.session, commands: [...talk.background.values()] }} />`}
       <${Composer} key=${talk.session} ...${{ talk, tick, atEnd, toEnd }} />
     </div>`;
 }
@@ -81,6 +82,18 @@ function useFollow(session) {
 
 /** @param {HTMLElement} first @param {HTMLElement} last */
 const fitTogether = (first, last) => last.offsetTop + last.offsetHeight - first.offsetTop <= (first.closest(".scroll-area")?.clientHeight ?? 0);
+
+/** The commands that run in the background. @param {{ session: string, commands: import("./types.d.ts").Background[] }} props */
+function Behind({ session, commands }) {
+  return html`<ul class="column behind" aria-label="Background commands">
+    ${commands.map(
+      ({ call_id, command, pid }) => html`<li key=${call_id}>
+        <span class="cut">In the background: <code>${visible(command)}</code> <span class="soft">process ${pid}</span></span>
+        <button onClick=${() => void stopBackground(session, call_id)}>Stop</button>
+      </li>`,
+    )}
+  </ul>`;
+}
 
 /** @param {Talk} talk */
 const running = (talk) => [...talk.calls.values()].some((call) => call.type === "executing");

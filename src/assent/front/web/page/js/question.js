@@ -108,12 +108,13 @@ const SANDBOXES = {
   network: ", in a sandbox: it can write to the workspace and connect to hosts that you allow",
 };
 
-/** @param {{ sandbox?: string, wider?: boolean, domains?: string[], writable?: string[] }} details */
-function sandboxInWords({ sandbox, wider, domains = [], writable = [] }) {
+/** @param {{ sandbox?: string, wider?: boolean, background?: boolean, domains?: string[], writable?: string[] }} details */
+function sandboxInWords({ sandbox, wider, background, domains = [], writable = [] }) {
+  const behind = background ? ", in the background" : "";
   const words = SANDBOXES[sandbox || "off"];
-  if (!words) return wider ? ", outside the sandbox" : "";
+  if (!words) return behind + (wider ? ", outside the sandbox" : "");
   const paths = writable.map((path) => `; also writes to ${visible(path)}`).join("");
-  return words + paths + (domains.length ? `; without asking, it may connect to ${domains.map(visible).join(", ")}` : "");
+  return behind + words + paths + (domains.length ? `; without asking, it may connect to ${domains.map(visible).join(", ")}` : "");
 }
 
 /** @param {{ approval: Approval, args: Record<string, unknown>, folder: string }} props */
