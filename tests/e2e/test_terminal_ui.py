@@ -50,6 +50,45 @@ def test_the_tour_is_played_to_its_end(program: Program):
     assert "amount >= 10_000" in (project / "cart.py").read_text()
 
 
+@pytest.mark.spec("G6")
+@pytest.mark.parametrize("answers", ["yyy", "nn"])
+def test_the_tour_ends_well_whatever_is_answered_and_typed(program: Program, answers: str):
+    """After a no, the person says something and the script continues with its next step."""
+    with Terminal(program, "tour", size=(100, 40), env={"TMPDIR": str(program.folder)}) as terminal:
+        for number, answer in enumerate(answers, start=1):
+            terminal.until("yes, once")
+            terminal.press(answer)
+            terminal.until_true(lambda: "yes, once" not in terminal.shown, "the question stays")
+            if answer == "n":
+                terminal.until("so the turn ends here", count=number)
+                terminal.type(f"go on {number}\r")
+        if answers == "nn":
+            terminal.until("yes, once")
+            terminal.press("y")
+            terminal.until("The tests still fail, because the change was not made")
+        else:
+            terminal.until("All three tests pass now")
+        for words in ("what now?", "hello?"):
+            terminal.type(f"{words}\r")
+            terminal.until(f"❯ {words}")
+        terminal.until("That was the tour. I follow a script", count=2)
+        assert leave(terminal) == 0
+        assert "exhausted" not in terminal.shown and "../" not in terminal.shown
+
+
+@pytest.mark.spec("G6", "H2")
+def test_the_tour_is_shown_on_the_page_as_well(program: Program):
+    with Terminal(program, "tour", "--web", env={"TMPDIR": str(program.folder)}) as terminal:
+        terminal.until("The tour is at http://127.0.0.1:")
+        terminal.until("Ctrl-C ends the tour.")
+        (home,) = program.folder.glob("assent-tour-*/home")
+        asked = lambda: "unittest" in program.run("sessions", "show", "latest", env={"ASSENT_HOME": str(home)}).out  # noqa: E731
+        terminal.until_silent(asked, "the tour's session asks nothing")
+        terminal.interrupt()
+        assert terminal.wait() == 0
+        assert "sessions show" in terminal.shown
+
+
 @pytest.mark.spec("C2", "G3")
 def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Program):
     waits = program.waiting_script()

@@ -201,13 +201,13 @@ async def open_for_server(log: SessionLog, setup: SessionSetup, session: Session
 
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
     mode, effort = session.mode or settings.approval_mode, session.effort or settings.effort
-    return await create_session(log, session.folder, model, mode, settings.gate, effort=effort)
+    return await create_session(log, session.folder, model, mode, settings.gate, effort=effort, by=me())
 
 
 async def _forget(log: SessionLog, session: str) -> None:
     """A session that could not be opened after it was created is of no use to anybody."""
     with suppress(LogError):
-        await log.delete(session, seen=1)
+        await log.delete(session, seen=1, by=me())
 
 
 class _Opened(Struct, frozen=True):

@@ -33,6 +33,7 @@ commands:
   assent mcp list | add | remove | accept          manage MCP servers, which provide more tools
   assent serve                                     serve sessions to browsers and scripts
   assent attach [URL] [SESSION]                    open a served session in this terminal
+  assent audit list | show | export | verify       show who decided what, in all sessions, and check the record
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
   assent login | logout [PROVIDER]                 store or remove a provider's API key
   assent sandbox check                             test whether commands can be confined on this machine

@@ -19,7 +19,7 @@ EPILOG = """\
 
 Commands that run without asking are confined: those that only read can write nothing, and others can write only to
 the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well. In the
-profile `network`, a command reaches only hosts that you allow: by rule, by `[sandbox] domains`, or when it asks."""
+profile `network`, a command reaches only hosts that you allow: by rule, by `[sandbox] domains`, or when asked."""
 
 
 def main(argv: list[str]) -> int:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from assent import exit_codes
 from assent.app.export import event_lines, telemetry_lines
+from assent.app.identity import me
 from assent.app.lookup import begun_sessions, find_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.pricing import Spending, cost_words
@@ -84,7 +85,7 @@ async def _main(action: str, name: str, export: _Export) -> int:
             return exit_codes.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
         if action == "fork":
-            _write([await fork_with_outputs(os.environ, log, session)])
+            _write([await fork_with_outputs(os.environ, log, session, by=me())])
             return exit_codes.OK
         return _tell(action, session, await log.salvage(session), export)
     finally:

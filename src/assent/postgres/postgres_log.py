@@ -16,9 +16,11 @@ from assent.events import Envelope, SessionCreated, SessionOpened
 from assent.postgres import postgres_queries as sql
 from assent.postgres.append_batch import APPEND, SessionAppend, append_arguments, plain
 from assent.postgres.connection_protocol import Connection
+from assent.postgres.postgres_audit import PostgresAudit
 from assent.postgres.postgres_connections import Connections
 from assent.postgres.postgres_watch import IS_LOCKED, PostgresWatch
 from assent.postgres.postgres_writer import CHANNEL, PostgresWriter, payload_of
+from assent.session.audit_trail import AuditTrail, creation, deletion, masked
 from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
@@ -43,9 +45,12 @@ SWEEP_SECONDS = 60.0
 class PostgresLog:
     """`url` is `postgresql://…`; several hosts may be named in it. All tables are in `schema`."""
 
-    def __init__(self, url: str, schema: str = "assent") -> None:
+    def __init__(self, url: str, schema: str = "assent", mask: Callable[[str], str] = str) -> None:
+        """`mask` removes secrets from texts that the audit keeps."""
         self._connections = Connections(url, schema)
-        self._writer = PostgresWriter(self._connections)
+        self._trail = AuditTrail()
+        self.audit = PostgresAudit(self._connections, lambda entry: masked(entry, mask))
+        self._writer = PostgresWriter(self._connections, self.audit, self._trail)
         self._watch = PostgresWatch(self._connections, lambda: self._writer.process)
         self._swept = time.monotonic()
 
@@ -66,6 +71,8 @@ class PostgresLog:
                 made = session if stamp is None else await _stamp(connection, stamp, session)
                 if made == session and await _insert(connection, session, ts, first):
                     await _append(connection, Fence(session, 0), events)
+                    # The rest, of a fork, is in the audit of the session it comes from.
+                    await self.audit.append(connection, [creation(events[0], first)])
                 return made
 
         return await self._connections.retried(work)
@@ -86,6 +93,8 @@ class PostgresLog:
                 if row is None:
                     raise no_such_session(session)
                 fence = Fence(session, row["epoch"])
+                waiting = [decode_waiting(tuple(one)) for one in await connection.fetch(sql.WAITING_IN, session)]
+                self._trail.opened(session, row["owner"], ((one.call_id, one.approval) for one in waiting))
                 if opening is not None:
                     opened = SessionOpened(fence.token, opening.client)
                     await _append(connection, fence, [Envelope(row["next_seq"], opening.ts, session, opened)])
@@ -98,6 +107,7 @@ class PostgresLog:
             raise
 
     async def release(self, fence: Fence) -> None:
+        self._trail.closed(fence.session)
         try:
             with suppress(LogError):  # the database is gone; release the lock anyway
                 await self._connections.retried(lambda db: db.execute(sql.RELEASE, fence.session, fence.token))
@@ -149,8 +159,8 @@ class PostgresLog:
         rows = await self._rows(sql.PROMPTS, folder, RECENT_SESSIONS, limit)
         return [text for v, data in reversed(rows) if (text := prompt_text(v, data)) is not None]
 
-    async def delete(self, session: str, seen: int | None = None) -> None:
-        await self.info(session)
+    async def delete(self, session: str, seen: int | None = None, by: str = "") -> None:
+        info = await self.info(session)
         await self._lock(session)
 
         async def work(connection: Connection) -> None:
@@ -159,6 +169,7 @@ class PostgresLog:
                     raise session_busy(session)
                 for statement in sql.FORGET:
                     await connection.execute(statement, session)
+                await self.audit.append(connection, [deletion(info, by)])
                 await connection.execute("SELECT pg_notify($1, $2)", CHANNEL, payload_of([session]))
 
         try:

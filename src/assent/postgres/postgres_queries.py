@@ -25,6 +25,7 @@ PENDING = "SELECT DISTINCT session FROM inbox WHERE taken IS NULL"
 WAITING = """
 SELECT a.session, a.call_id, a.asked_at, a.data FROM approvals a JOIN sessions s ON s.id = a.session
 WHERE $1::text IS NULL OR s.owner = $1 ORDER BY a.asked_at, a.session, a.call_id LIMIT $2 OFFSET $3"""
+WAITING_IN = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1"
 WAITING_CALL = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1 AND call_id = $2"
 COUNT_WAITING = "SELECT s.owner, count(*) FROM approvals a JOIN sessions s ON s.id = a.session GROUP BY s.owner"
 EXPIRED = "SELECT DISTINCT session FROM approvals WHERE expires_at <= $1"
@@ -41,7 +42,7 @@ ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING digest, session"""
 CREATE = """
 INSERT INTO sessions (id, next_seq, folder, model, created_at, updated_at) VALUES ($1, 1, $2, $3, $4, $4)
 ON CONFLICT (id) DO NOTHING RETURNING id"""
-ACQUIRE = "UPDATE sessions SET epoch = epoch + 1, held = true WHERE id = $1 RETURNING epoch, next_seq"
+ACQUIRE = "UPDATE sessions SET epoch = epoch + 1, held = true WHERE id = $1 RETURNING epoch, next_seq, owner"
 RELEASE = "UPDATE sessions SET held = false WHERE id = $1 AND epoch = $2"
 IN_USE = """
 SELECT EXISTS (SELECT FROM inbox WHERE session = $1 AND taken IS NULL)

@@ -3,6 +3,7 @@
 All of them are in one schema of their own, so that the database may be shared with other programs.
 """
 
+from assent.audit import FIRST
 from assent.postgres.connection_protocol import Connection
 from assent.session.log import LogUnavailable
 
@@ -42,7 +43,23 @@ CREATE TABLE spending (
     dollars float8 NOT NULL, unpriced bigint NOT NULL, PRIMARY KEY (session, day)
 );
 CREATE INDEX spending_by_day ON spending (day)"""
-VERSIONS = (_FIRST,)
+_AUDIT = f"""
+CREATE TABLE audit (
+    id bigint PRIMARY KEY, previous text NOT NULL, hash text NOT NULL, ts float8 NOT NULL, kind text NOT NULL,
+    session text NOT NULL, owner text NOT NULL, by text NOT NULL, data bytea NOT NULL
+);
+CREATE INDEX audit_by_session ON audit (session);
+CREATE TABLE audit_ends (which text PRIMARY KEY, id bigint NOT NULL, hash text NOT NULL);
+INSERT INTO audit_ends VALUES ('start', 0, '{FIRST}'), ('head', 0, '{FIRST}');
+CREATE FUNCTION audit_refuses() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND OLD.id <= (SELECT id FROM audit_ends WHERE which = 'start') THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'the audit can only be added to and pruned';
+END $$;
+CREATE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_refuses()"""
+VERSIONS = (_FIRST, _AUDIT)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27

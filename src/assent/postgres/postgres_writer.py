@@ -14,7 +14,9 @@ from msgspec import Struct
 from assent.events import Envelope
 from assent.postgres.append_batch import APPEND, SessionAppend, append_arguments, plain
 from assent.postgres.connection_protocol import Connection
+from assent.postgres.postgres_audit import PostgresAudit
 from assent.postgres.postgres_connections import LOST, Connections, close_quietly
+from assent.session.audit_trail import AuditTrail
 from assent.session.log import Fence, LogError, Stamp, key_reused, lost_fence, no_such_session
 
 CHANNEL = "assent_log"
@@ -63,8 +65,9 @@ class _Put(Struct):
 
 
 class PostgresWriter:
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, audit: PostgresAudit, trail: AuditTrail) -> None:
         self._connections = connections
+        self._audit, self._trail = audit, trail
         self._connection: Connection | None = None
         self._appends: list[_Append] = []
         self._puts: list[_Put] = []
@@ -107,7 +110,8 @@ class PostgresWriter:
             appends, self._appends = self._appends, []
             puts, self._puts = _first_of_each_stamp(self._puts)
             if appends:
-                await self._settle(appends, lambda again, group=appends: self._write_appends(group, again=again))
+                batch = _Batch(appends, self._trail)
+                await self._settle(appends, lambda again, batch=batch: self._write_appends(batch, again=again))
             if puts:
                 await self._settle(puts, lambda again, group=puts: self._write_puts(group, again=again))
 
@@ -144,22 +148,25 @@ class PostgresWriter:
 
     # --- appends ---
 
-    async def _write_appends(self, group: Sequence[_Append], *, again: bool) -> None:
+    async def _write_appends(self, batch: "_Batch", *, again: bool) -> None:
         connection = await self._connected()
-        appends, whose = _merged(group)
-        if appends:
-            payload = payload_of(one.fence.session for one in appends.values())
-            row = await connection.fetchrow(APPEND, *append_arguments(list(appends.values())), CHANNEL, payload)
-            written = set((row and row[0]) or ())
-            if again and len(written) < len(appends):
-                written |= await self._written_before(connection, appends)
-        else:
-            written = set[str]()
-        for one in group:
-            if id(one) in whose and one.fence.session in written:
+        written = await self._append(connection, batch) if batch.appends else set[str]()
+        if again and len(written) < len(batch.appends):
+            written |= await self._written_before(connection, batch.appends)
+        for one in batch.group:
+            if id(one) in batch.included and one.fence.session in written:
                 _resolve(one.done, None)
             else:
                 _refuse(one, lost_fence(one.fence.session))
+
+    async def _append(self, connection: Connection, batch: "_Batch") -> set[str]:
+        """The sessions that were written. What the audit records about them is in the same transaction."""
+        if not batch.entries:
+            return await _execute(connection, batch)
+        async with connection.transaction():
+            written = await _execute(connection, batch)
+            await self._audit.append(connection, [entry for entry in batch.entries if entry.session in written])
+            return written
 
     async def _written_before(self, connection: Connection, appends: dict[str, SessionAppend]) -> set[str]:
         """The sessions whose events an earlier attempt committed: nobody else could have moved them that far."""
@@ -189,6 +196,22 @@ class PostgresWriter:
             else:
                 _resolve(one.done, (put or again) and (one.session, one.key) not in used)
                 used.add((one.session, one.key))
+
+
+class _Batch:
+    """Appends that share a commit, and what the audit records of them: asked once, however often they are written."""
+
+    def __init__(self, group: Sequence[_Append], trail: AuditTrail) -> None:
+        self.group = group
+        self.appends, self.included = _merged(group)
+        envelopes = [envelope for one in self.appends.values() for envelope in one.envelopes]
+        self.entries = [entry for envelope in envelopes if (entry := trail.entry(envelope)) is not None]
+
+
+async def _execute(connection: Connection, batch: _Batch) -> set[str]:
+    appends = list(batch.appends.values())
+    row = await connection.fetchrow(APPEND, *append_arguments(appends), CHANNEL, payload_of(batch.appends))
+    return set((row and row[0]) or ())
 
 
 def _merged(group: Sequence[_Append]) -> tuple[dict[str, SessionAppend], set[int]]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
+from assent.approval import Approval
 from assent.events import Envelope
 from assent.session.log import SessionInfo, no_such_session
-from assent.session.projection import IndexChanges, WaitingRow, encode_approval, project
+from assent.session.projection import IndexChanges, WaitingRow, decode_waiting, encode_approval, project
 from assent.session.spending_index import add_spending
 
 _ONE = (
@@ -101,6 +102,12 @@ def waiting(owner: str | None, limit: int | None, offset: int) -> Callable[[sqli
 def waiting_call(session: str, call_id: str) -> Callable[[sqlite3.Connection], WaitingRow | None]:
     found = f"SELECT {_WAITING} FROM approvals WHERE session = ? AND call_id = ?"
     return lambda db: db.execute(found, (session, call_id)).fetchone()
+
+
+def owner_and_waiting(db: sqlite3.Connection, session: str) -> tuple[str, list[tuple[str, Approval]]]:
+    row = db.execute("SELECT owner FROM sessions WHERE id = ?", (session,)).fetchone()
+    found = db.execute(f"SELECT {_WAITING} FROM approvals WHERE session = ?", (session,))
+    return "" if row is None else row[0], [(one.call_id, one.approval) for one in map(decode_waiting, found)]
 
 
 def count_waiting(db: sqlite3.Connection) -> dict[str, int]:

@@ -25,6 +25,9 @@ from assent.events import (
 )
 from assent.files.locks import take_lock
 from assent.session import idempotency, index
+from assent.session.audit_table import SqliteAudit
+from assent.session.audit_table import append as append_audit
+from assent.session.audit_trail import AuditTrail, deletion, masked
 from assent.session.inline_reader import InlineReader
 from assent.session.log import (
     RECENT_SESSIONS,
@@ -69,8 +72,18 @@ class SqliteLog:
     missing folder, and needs no disk space.
     """
 
-    def __init__(self, folder: Path, *, busy: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        busy: bool = False,
+        read_only: bool = False,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        """`mask` removes secrets from texts that the audit keeps."""
         self._folder = folder
+        self._trail = AuditTrail()
+        self._mask = mask
         self._path = folder / "assent.db"
         self._locks: dict[str, int] = {}
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
@@ -79,6 +92,7 @@ class SqliteLog:
         self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER_SECONDS if busy else 0.0)
         self._reader = Writer(str(self._path), self._connect, lambda: None) if busy else self._writer
         self._inline = InlineReader(self._path, self._read) if busy else self._read
+        self.audit = SqliteAudit(self._writer, self._reader, lambda entry: masked(entry, mask))
 
     # --- sessions ---
 
@@ -99,6 +113,7 @@ class SqliteLog:
             columns = "id, epoch, next_seq, folder, model, title, created_at, updated_at"
             db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, 0, ?, ?, ?, '', ?, ?)", row)
             self._insert(db, events)
+            self._audit(db, events[:1])  # the rest, of a fork, is in the audit of the session it comes from
             if stamp is not None:
                 idempotency.keep(db, stamp, session)
             return session
@@ -114,6 +129,7 @@ class SqliteLog:
 
         def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
+            self._trail.opened(session, *index.owner_and_waiting(db, session))
             taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
             row = db.execute(taken, (session,)).fetchone()
             if row is None:  # deleted just now
@@ -132,6 +148,7 @@ class SqliteLog:
 
     async def release(self, fence: Fence) -> None:
         def job(db: sqlite3.Connection) -> None:
+            self._trail.closed(fence.session)
             db.execute("UPDATE sessions SET held = 0 WHERE id = ? AND epoch = ?", (fence.session, fence.token))
 
         try:
@@ -185,8 +202,8 @@ class SqliteLog:
     async def pending(self) -> list[str]:
         return await self._read(index.pending)
 
-    async def delete(self, session: str, seen: int | None = None) -> None:
-        await self.info(session)  # raises NoSuchSession before a lock file is created
+    async def delete(self, session: str, seen: int | None = None, by: str = "") -> None:
+        info = await self.info(session)  # raises NoSuchSession before a lock file is created
         await self._lock_for_long(session)
 
         def job(db: sqlite3.Connection) -> None:
@@ -196,6 +213,7 @@ class SqliteLog:
                 db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
             forget_session(db, session)
             db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+            append_audit(db, masked(deletion(info, by), self._mask))
 
         try:
             await self._writer.submit(job)
@@ -224,6 +242,7 @@ class SqliteLog:
     def _write(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         self._check_fence(db, fence, envelopes)
         self._insert(db, envelopes)
+        self._audit(db, envelopes)
         rows = [(int(time.time()), fence.session, key) for key in keys_taken(envelopes)]
         db.executemany("UPDATE inbox SET taken = ? WHERE session = ? AND key = ?", rows)
 
@@ -232,6 +251,12 @@ class SqliteLog:
         db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
         if envelopes:
             self._index.add(db, envelopes[0].session, envelopes)
+
+    def _audit(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
+        """In the same transaction: neither exists without the other."""
+        for envelope in envelopes:
+            if (entry := self._trail.entry(envelope)) is not None:
+                append_audit(db, masked(entry, self._mask))
 
     def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         """Advances the session's counter, but only for the newest fence and only without a gap."""

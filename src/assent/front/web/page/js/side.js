@@ -3,8 +3,10 @@
 import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
-import { askToNotify, folderName, possible } from "./notify.js";
+import { Menu } from "./menu.js";
+import { askToNotify, possible } from "./notify.js";
 import { valueOf } from "./panels.js";
+import { folderName } from "./paths.js";
 import { ListedMenu } from "./session_menu.js";
 import { show, state } from "./store.js";
 import { nextTheme, theme } from "./theme.js";
@@ -21,17 +23,28 @@ export function Side({ current }) {
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
         <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">empty</span>`}
       </a>
-      ${me?.role === "operator" && html`<button onClick=${() => show("new")}>New session</button>`}
+      ${me?.role === "operator" && html`<a class="item new" href="#/new" aria-current=${route.name === "new" ? "page" : undefined}>New session</a>`}
     </div>
     <nav aria-label="Sessions">
       <h2>Sessions</h2>
       ${(state.all > MAX_WITHOUT_SEARCH || state.wanted) && html`<${Find} />`}
-      <ul>${state.sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      ${grouped(state.sessions).map(([folder, sessions], _, all) => html`<section key=${folder} aria-label=${visible(folder)}>
+        ${all.length > 1 && html`<h3 class="cut" title=${visible(folder)}>${visible(folderName(folder))}</h3>`}
+        <ul>${sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      </section>`)}
       ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
     </nav>
     <${Foot} />
   </aside>`;
+}
+
+/** By folder, the folder with the newest session first. @param {import("./types.d.ts").Session[]} sessions */
+function grouped(sessions) {
+  /** @type {Map<string, import("./types.d.ts").Session[]>} */
+  const groups = new Map();
+  for (const session of sessions) groups.set(session.folder, [...(groups.get(session.folder) ?? []), session]);
+  return [...groups];
 }
 
 /** With fewer sessions, no search is needed. */
@@ -45,8 +58,8 @@ function Item({ session, here }) {
     <span class="dot ${session.waiting ? "waiting" : session.status}" role="img" aria-label=${STATUS[session.status]}></span>
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
-      <span class="where cut">${visible(folderName(session.folder))} · <time title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time></span>
     </span>
+    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
   </a>`;
 }
@@ -67,6 +80,12 @@ function Older() {
   return html`<button class="quiet item" onClick=${add}>Show older <span class="soft small">${more} more</span></button>`;
 }
 
+const SERVER_MENU = [
+  { label: "Open on a phone", act: () => show("phone") },
+  { label: "Who has access", act: () => show("access") },
+  { label: "Who decided what", act: () => show("audit") },
+];
+
 function Foot() {
   const [look, setLook] = useState(theme());
   const [ask, setAsk] = useState(possible());
@@ -75,6 +94,7 @@ function Foot() {
     ${ask && html`<button class="quiet" title="Notify me on the desktop when a question is waiting" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
+    ${state.me?.role === "operator" && html`<${Menu} label="Server" items=${SERVER_MENU} />`}
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
 }

@@ -31,6 +31,24 @@ export interface Me {
   /** What keeps the model of new sessions from being used, or why there is none. */
   problem?: string;
 }
+/** A token or login. */
+export interface Token {
+  id: string;
+  name: string;
+  role: Me["role"];
+  owner: string;
+  kind: "named" | "browser" | "local";
+  created_at: number | null;
+  expires_at: number | null;
+  used_at: number | null;
+  used_from: string;
+  current: boolean;
+}
+export interface AuditView {
+  id: number;
+  hash: string;
+  entry: { kind: string; ts: number; by?: string; session?: string; owner?: string; call_id?: string; tool?: string; outcome?: string; digest?: string; about?: string; reason?: string; reference?: string };
+}
 export interface Taken {
   state: "taken" | "recorded";
   key: string;
@@ -116,6 +134,12 @@ export type Display =
   | { type: "terminal"; text: string; ended?: string }
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
+
+export interface Background {
+  call_id: string;
+  command: string;
+  pid: number;
+}
 
 export interface InputWanted {
   prompt: string;
@@ -294,6 +318,8 @@ export type WireEvent = Envelope &
     | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
+    | { type: "background.started"; call_id: string; command: string; pid: number }
+    | { type: "background.ended"; call_id: string; outcome: string }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }
