@@ -53,8 +53,6 @@ class _Unheard:
 
     def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
 
-    def asks(self, wanted: object, type_in: object) -> None: ...
-
 
 def measure(quick: bool) -> Iterator[Row]:
     runs = 3 if quick else 9
