@@ -39,6 +39,7 @@ ARGS: dict[str, dict[str, object]] = {
     "web_fetch": {"prompt": "Read https://example.org/ for me."},
     "web_search": {"query": "x"},
     "ask_user": {"questions": [{"question": "?", "type": "yesno"}]},
+    "propose_plan": {"steps": ["x"]},
     "write_todos": {"todos": []},
     "save_memory": {"fact": "x"},
     "undo": {"call_id": "c1"},

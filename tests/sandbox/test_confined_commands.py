@@ -137,7 +137,7 @@ def shell_tool(folder: Path, *, works: bool = True) -> ShellTool:
     data = folder.parent / "data"
     confinement = Confinement([str(folder)], [str(data)], str(data / "sandbox"), os.environ)
     if not works:
-        confinement.problem = _no_sandbox  # type: ignore[method-assign]
+        confinement.problem = confinement.landlock_problem = _no_sandbox  # type: ignore[method-assign]
     return ShellTool(
         Files(Workspace([str(folder)], str(folder))),
         environment=Environment(),

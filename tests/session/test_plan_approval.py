@@ -6,7 +6,8 @@ from assent.commands import Answer, Submit
 from assent.events import ModeChanged
 from assent.parts import Result
 from assent.session.runner import Runner
-from assent.tools.propose_plan import NAME, ProposePlanTool
+from assent.tools.declared import PLAN as NAME
+from assent.tools.propose_plan import ProposePlanTool
 from support.session_harness import SessionHarness, call, calls, text
 
 pytestmark = pytest.mark.spec("C6")

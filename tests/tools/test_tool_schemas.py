@@ -361,5 +361,22 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                 "required": ["questions"],
                 "additionalProperties": False,
             },
+            "propose_plan": {
+                "type": "object",
+                "properties": {
+                    "steps": {
+                        "description": "What you would do, in order; one short sentence each.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                    },
+                    "summary": {
+                        "description": "The plan in a few sentences: what changes, where, and why.",
+                        "type": "string",
+                        "default": "",
+                    },
+                },
+                "required": ["steps"],
+                "additionalProperties": False,
+            },
         }
     )

@@ -8,7 +8,7 @@ from assent.approval import Mode
 from assent.commands import SetMode
 from assent.scheduler.call import Success, Terminal
 from assent.session.session_settings import SessionSettings
-from assent.tools.propose_plan import NAME
+from assent.tools.declared import PLAN
 
 
 class PlanApproval:
@@ -18,7 +18,7 @@ class PlanApproval:
     async def settled(self, calls: Sequence[Terminal]) -> None:
         """Called when a batch is over. The result is our own tool's, made from the person's answer."""
         for call in calls:
-            if isinstance(call, Success) and call.request.tool == NAME and call.decision.source == "person":
+            if isinstance(call, Success) and call.request.tool == PLAN and call.decision.source == "person":
                 mode = _mode(call.result.response.get("mode"))
                 if mode is not None:
                     await self._settings.make(SetMode(mode, by=call.decision.by))

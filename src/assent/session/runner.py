@@ -65,7 +65,7 @@ from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.steering import Steering
 from assent.session.turn_runner import TurnRunner
-from assent.tools.propose_plan import NAME as PROPOSE_PLAN
+from assent.tools.declared import PLAN
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # loaded when they are needed
@@ -415,7 +415,7 @@ def _request(
     return Request(
         system=system_prompt(state.folder, context_files.text),
         messages=state.history(),
-        tools=tuple(tool for tool in registry.declarations() if tool.name != PROPOSE_PLAN or state.mode == "plan"),
+        tools=tuple(tool for tool in registry.declarations() if tool.name != PLAN or state.mode == "plan"),
         effort=state.effort,
         max_tokens=options.max_tokens,
         conversation=state.session,

@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 
 from assent.approval import AskDetails, Choice, Mode, Question
 from assent.parts import Todo, TodosDisplay
+from assent.tools.declared import PLAN
 from assent.tools.support.files import check_text
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
-NAME = "propose_plan"
 MAX_STEPS = 30
 CHOICES: dict[str, Mode] = {
     "Carry it out": "default",
@@ -28,7 +28,7 @@ class ProposePlanParams(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProposePlanTool(Tool[ProposePlanParams]):
-    name = NAME
+    name = PLAN
     display_name = "Plan"
     description = (
         "Plan mode is read-only. When you know what to do, show the user your plan with this tool and wait for the "

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
-    from assent.tools.support.background import BackgroundCommands, RunningCommand
+    from assent.tools.support.background import BackgroundCommands
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.whole_output import WholeOutput
     from assent.web.dial import Dial
@@ -42,8 +42,6 @@ _NO_SANDBOX = (
 _CHANGED_MEANWHILE = (
     "{} changed while the command was starting or running: other content than the approved may have run."
 )
-_FIRST_LINES = 50
-"""Lines of a background command's first output."""
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -316,19 +314,7 @@ class ShellInvocation(Invocation):
         except TooMany as error:
             raise ToolFailed("too_many_background_commands", f"The command was not started: {error}.") from error
         live.process(one.pid)
-        return self._background_result(one)
-
-    def _background_result(self, one: "RunningCommand") -> ToolResult:
-        output = one.last_lines(_FIRST_LINES)
-        if one.outcome:
-            state = f"The command has ended already ({one.outcome})."
-        else:
-            state = f"The command runs in the background, as process {one.pid}."
-        report = [state, *([f"Output so far: {output}"] if output else []), *self._notices]
-        shown = "".join(f"[{line}]\n" for line in (state, *self._notices))
-        return ToolResult(
-            "\n".join(report), TerminalDisplay(shown + output, one.outcome if one.outcome != "exit 0" else "")
-        )
+        return one.report(self._notices)
 
     def _open_keyboard(self, live: Live) -> "Keyboard":
         from assent.process.terminal_input import Keyboard
