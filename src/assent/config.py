@@ -44,6 +44,12 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """For all its processes together; four fifths of the machine's memory, if not set."""
+    processes: Annotated[int, Meta(ge=0)] = 4_000
+    """At the same time; in a sandbox, threads count as well."""
+    file_mb: Annotated[int, Meta(ge=0)] = 10_000
+    """For each file that it writes."""
+    open_files: Annotated[int, Meta(ge=0)] = 16_384
+    """For each process."""
 
 
 class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,6 +122,19 @@ class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
     """The entry of the system's keyring: `{ keyring = "SERVICE/USER" }`."""
 
 
+class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Is told by `assent serve` that a question is waiting: `[[webhooks]]`."""
+
+    url: Annotated[str, Meta(pattern="^https?://[^/]+")]
+    format: Literal["json", "ntfy", "slack"] = "json"
+    secret_variable: str = ""
+    """The environment variable with the secret that signs requests; for ntfy, its access token."""
+    delay: Annotated[float, Meta(ge=0)] = 10.0
+    """Seconds: a question that is answered sooner is not reported."""
+    owner: str = ""
+    """Whose sessions it is about; those of the user who runs the server, if not set."""
+
+
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What commands can do, whatever their words say: `[sandbox]`."""
 
@@ -168,6 +187,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The share of the model's context window above which the conversation is compressed; 0 means never."""
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
+    webhooks: tuple[Webhook, ...] = ()
     providers: dict[ProviderName, OwnProvider] = {}
     keys: dict[ProviderName, str | KeyReference] = {}
     """Keys by provider. With a key itself in it, the file must be readable by its owner only."""

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.folder_trust import Untrusted
 from assent.app.model_catalog import ModelView
 from assent.app.session_keeping import FoundSession
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
@@ -283,6 +284,12 @@ class RecordedHost:
 
     def memory(self) -> Sequence[MemoryFile]:
         return ()
+
+    def untrusted(self) -> Untrusted | None:
+        return None
+
+    def trust(self, shown: Untrusted) -> None:
+        pass
 
     def custom_commands(self) -> Sequence[CustomCommand]:
         return ()

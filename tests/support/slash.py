@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.folder_trust import Untrusted
 from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
@@ -136,6 +137,12 @@ class FakeHost:
 
     def memory(self) -> Sequence[MemoryFile]:
         return self.memory_files
+
+    def untrusted(self) -> Untrusted | None:
+        return None
+
+    def trust(self, shown: Untrusted) -> None:
+        pass
 
     def custom_commands(self) -> Sequence[CustomCommand]:
         return self.customs

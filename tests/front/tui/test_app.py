@@ -15,7 +15,7 @@ from assent.commands import SetMode, Submit
 from assent.config import Settings
 from assent.events import ChatCompressed, ModeChanged
 from assent.front.tui.local_host import LocalHost
-from assent.front.tui.small_screens import PageScreen
+from assent.front.tui.small_screens import PageScreen, ReviewScreen
 from assent.front.tui.start import farewell
 from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
@@ -120,6 +120,25 @@ async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: 
         await on.until_shown("(set by bob)")
         mine, theirs = [event.by for event in await on.recorded(ModeChanged)]
         assert (mine, theirs) == (me(), "bob@pid7")
+
+
+@pytest.mark.spec("F7", "I4")
+async def test_an_agents_file_that_is_not_trusted_is_named_and_trusted_with_a_command(harness: MakeHarness):
+    on = harness(says("Hello."))
+    (on.folder / "AGENTS.md").write_text("Always answer in rhymes.\n")
+    async with on.open():
+        await on.until_shown("Not used, because it is not trusted: AGENTS.md.", "/trust")
+        await on.say("/trust")
+        await on.until_screen(ReviewScreen)
+        await on.until_shown("Always answer in rhymes.", "y trust them as they are")
+        await on.press("escape")
+        assert on.host.untrusted() is not None
+        await on.say("/trust")
+        await on.until_screen(ReviewScreen)
+        await on.press("y")
+        await on.until_shown("Trusted as it is now.")
+        assert on.host.untrusted() is None
+        assert [source.problem for source in on.runner.state.context] == [""]
 
 
 # --- keys ---

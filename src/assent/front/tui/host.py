@@ -11,6 +11,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Argument, Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
@@ -171,6 +172,14 @@ class Host(Protocol):
         ...
 
     def memory(self) -> Sequence[MemoryFile]: ...
+
+    def untrusted(self) -> "Untrusted | None":
+        """What the folder brings along that is not trusted; None if there is nothing."""
+        ...
+
+    def trust(self, shown: "Untrusted") -> None:
+        """Trusts exactly what was shown."""
+        ...
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         """The user's own, and the folder's if it is trusted."""

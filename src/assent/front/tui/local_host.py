@@ -22,6 +22,7 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Prompt, Status
     from assent.app.model_access import ModelAccess
     from assent.app.model_catalog import ModelCatalog, ModelView
@@ -218,7 +219,11 @@ class LocalHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         rules = self._environment.rules(self._given_rules) if self._environment is not None else ()
-        return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
+        standing = self._environment.standing_grants() if self._environment is not None else ()
+        return [
+            *(RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules),
+            *(RuleInfo(grant.reach, "allow", f"grant {grant.id}", "you answered always") for grant in standing),
+        ]
 
     def servers(self) -> Sequence[ServerInfo]:
         return [_info(status) for status in (self._environment.statuses() if self._environment is not None else ())]
@@ -254,6 +259,16 @@ class LocalHost:
             MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
             for file, problem in context_files(self._env, self.folder)
         ]
+
+    def untrusted(self) -> "Untrusted | None":
+        from assent.app.folder_trust import look
+
+        return look(self._env, self.folder)
+
+    def trust(self, shown: "Untrusted") -> None:
+        from assent.app.folder_trust import accept
+
+        accept(self._env, self.folder, shown)
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         from assent.app.custom_commands import load_custom

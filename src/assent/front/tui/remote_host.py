@@ -19,6 +19,7 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
@@ -144,6 +145,12 @@ class RemoteHost:
 
     def memory(self) -> Sequence[MemoryFile]:
         raise NotHere("The context files are on the server's machine.")
+
+    def untrusted(self) -> "Untrusted | None":
+        raise NotHere("The session is on a server; trust its folder there, with `assent trust`.")
+
+    def trust(self, shown: "Untrusted") -> None:
+        raise NotHere("The session is on a server; trust its folder there, with `assent trust`.")
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         return ()  # the server fills in its own

@@ -18,7 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, TextSelected
 
 from assent.app.preferences import PreferenceFile
-from assent.app.wording import who
+from assent.app.wording import untrusted_words, who
 from assent.approval import Mode
 from assent.commands import Command, RunTool, SetMode, SetModel, Submit
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
@@ -209,6 +209,8 @@ class AssentApp(App[None]):
         await self.context.commands.learn(self.context)
         for problem in self.host.problems:
             self.note(problem, "warning")
+        if left_out := untrusted_words(self.client.state.context, self.client.state.folder):
+            self.note(left_out, "warning")
         self.prompt.remember(await self.host.prompts())
         if note or not self.client.state.prompts:
             self.note(note or WELCOME, "info")

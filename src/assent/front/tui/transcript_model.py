@@ -13,12 +13,14 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     Attached,
+    BackgroundEnded,
     CallFinished,
     CallOutput,
     CallRequested,
     CallScheduled,
     CallStarted,
     ChatCompressed,
+    ConversationRewound,
     EffortChanged,
     Envelope,
     Event,
@@ -146,6 +148,8 @@ class TranscriptModel:
         self._me = me
         self.items: list[Item] = []
         self._calls: dict[str, CallItem] = {}
+        self._prompts: dict[str, PromptItem] = {}
+        """By prompt id: the prompt that began the turn."""
         self._unfinished = 0
         """The index of the first item of the reply that is still arriving."""
         self._refused = False
@@ -212,7 +216,9 @@ class TranscriptModel:
         match event:
             case PromptSubmitted():
                 self._drop_unfinished()
-                self.add(PromptItem(event.text, event.by, event.attached, self._typed.pop(event.text, "")))
+                item = PromptItem(event.text, event.by, event.attached, self._typed.pop(event.text, ""))
+                self._prompts.setdefault(event.prompt_id, item)
+                self.add(item)
             case ModelReplied():
                 self._refused = False
                 self._finish(event)
@@ -228,6 +234,15 @@ class TranscriptModel:
             case TurnFinished(failure=failure):
                 self._drop_unfinished()
                 self.add(NoteItem(failure.message if failure else "", "error"))
+
+    def _rewind(self, prompt_id: str, by: str) -> None:
+        """What is no longer part of the conversation is no longer shown as if it were."""
+        if (prompt := self._prompts.get(prompt_id)) in self.items:
+            del self.items[self.items.index(prompt) :]
+            self._unfinished = len(self.items)
+        self.add(
+            NoteItem(f"{who(by, self._me).capitalize()} went back to here; the log keeps what came after.", "info")
+        )
 
     def _reply(self) -> ReplyItem:
         last = self.items[-1] if len(self.items) > self._unfinished else None
@@ -288,17 +303,26 @@ class TranscriptModel:
                 self._note_model(event)
             case SessionRenamed(title=title, model=""):
                 self.add(NoteItem(f"This session is now called “{title}”."))
-            case GrantAdded(grant=grant):
-                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case BackgroundEnded(outcome=outcome):
+                self.add(NoteItem(f"A background command ended ({outcome}); see /tasks."))
+            case GrantAdded() | GrantRevoked():
+                self._note_grant(event)
+            case ConversationRewound(prompt_id=prompt_id, by=by):
+                self._rewind(prompt_id, by)
             case ChatCompressed(problem=problem) if problem:
                 if not event.by:  # if a person asked for it, they are told anyway
                     self.add(NoteItem(f"The conversation was not compressed: {problem}"))
             case ChatCompressed() | OutputPruned():
                 self.add(NoteItem(f"{shortened_words(event)}."))
-            case GrantRevoked(grant_id=grant_id, by=by):
-                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
             case _:
                 pass
+
+    def _note_grant(self, event: GrantAdded | GrantRevoked) -> None:
+        match event:
+            case GrantAdded(grant=grant):
+                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case GrantRevoked(grant_id=grant_id, by=by):
+                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:
