@@ -10,6 +10,7 @@ from bench import (
     first_request,
     memory,
     output,
+    proxy,
     rounds,
     sandbox,
     scheduler,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "memory": memory,
     "output": output,
     "sandbox": sandbox,
+    "proxy": proxy,
     "terminal": terminal,
     "server": server,
 }

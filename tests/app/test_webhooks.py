@@ -1,7 +1,7 @@
 """Webhooks: told once, signed, tried again, and withdrawn when somebody has answered."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -77,7 +77,7 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(*statuses: int) -> AsyncIterator[Receiver]:
+async def receiving(*statuses: int) -> AsyncGenerator[Receiver]:
     receiver = Receiver(list(statuses))
     server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0)
     receiver.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook?key=1"

@@ -62,7 +62,10 @@ async def test_a_password_prompt_of_somebody_elses_process_is_known_by_its_echo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As for `sudo`: nobody may look into it."""
-    monkeypatch.setattr(terminal_input, "reads_terminal", lambda device: None)
+
+    def nobody_knows(_device: int) -> None: ...
+
+    monkeypatch.setattr(terminal_input, "reads_terminal", nobody_knows)
     person = Person(SECRET)
     finished = await play(person, "bash", "-c", "read -rs -p '[sudo] for ann' x; echo; echo ${#x}", cwd=tmp_path)
     assert person.wanted == [InputWanted("[sudo] for ann", 0, secret=True)]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
-    from assent.tools.support.background import BackgroundCommands, RunningCommand
+    from assent.tools.support.background import BackgroundCommands
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.whole_output import WholeOutput
     from assent.web.dial import Dial
@@ -42,8 +42,6 @@ _NO_SANDBOX = (
 _CHANGED_MEANWHILE = (
     "{} changed while the command was starting or running: other content than the approved may have run."
 )
-_FIRST_LINES = 50
-"""Lines of a background command's first output."""
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -258,17 +256,19 @@ class ShellInvocation(Invocation):
         from assent.process.run_program import run
         from assent.tools.support.network_access import proxied
 
-        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        plain = command_environment(self._tool.environment, typing=keyboard is not None)
+        env = plain if confined is None else self._confined_environment(plain, permit, confined)
+        added = {name: value for name, value in env.items() if plain.get(name) != value}
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         given = self._tool.limits
         argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
-        env = command_environment(self._tool.environment, typing=keyboard is not None)
         doorway = None if confined is None else confined.doorway
         async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
             return await run(
                 argv,
                 cwd=self._directory(),
-                env=env if confined is None else self._environment(env, permit, proxied=doorway is not None),
+                env=env,
                 launcher=None if confined is None else confined.launcher,
                 unchanged=permit.unchanged,
                 on_start=on_start,
@@ -314,19 +314,7 @@ class ShellInvocation(Invocation):
         except TooMany as error:
             raise ToolFailed("too_many_background_commands", f"The command was not started: {error}.") from error
         live.process(one.pid)
-        return self._background_result(one)
-
-    def _background_result(self, one: "RunningCommand") -> ToolResult:
-        output = one.last_lines(_FIRST_LINES)
-        if one.outcome:
-            state = f"The command has ended already ({one.outcome})."
-        else:
-            state = f"The command runs in the background, as process {one.pid}."
-        report = [state, *([f"Output so far: {output}"] if output else []), *self._notices]
-        shown = "".join(f"[{line}]\n" for line in (state, *self._notices))
-        return ToolResult(
-            "\n".join(report), TerminalDisplay(shown + output, one.outcome if one.outcome != "exit 0" else "")
-        )
+        return one.report(self._notices)
 
     def _open_keyboard(self, live: Live) -> "Keyboard":
         from assent.process.terminal_input import Keyboard
@@ -360,10 +348,10 @@ class ShellInvocation(Invocation):
         """Where it may write, besides the workspace."""
         return self._wanted_paths if permit.plan is None else permit.plan.writable
 
-    def _environment(self, env: Mapping[str, str], permit: Permit, *, proxied: bool) -> dict[str, str]:
+    def _confined_environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
         from assent.sandbox.confinement import confined_environment
 
-        return confined_environment(env, proxied=proxied, writable=self._writable(permit))
+        return confined_environment(env, proxied=confined.doorway is not None, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:

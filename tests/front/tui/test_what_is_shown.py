@@ -184,3 +184,13 @@ async def test_of_a_long_conversation_the_end_stays(harness: MakeHarness):
 async def test_nothing_stays_of_a_session_without_a_word(harness: MakeHarness):
     async with harness().open() as on:
         assert on.app.last_lines() == []
+
+
+# --- replies that were cut off ---
+
+
+@pytest.mark.spec("G2")
+async def test_a_reply_that_was_cut_off_at_the_output_limit_says_so(harness: MakeHarness):
+    cut = {"chunks": [{"text": "And so it goes on and"}], "finish": "max_tokens"}
+    async with harness(cut).open(prompt="tell me everything") as on:
+        await on.until_shown("And so it goes on and", "output limit")

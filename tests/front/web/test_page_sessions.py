@@ -497,3 +497,27 @@ def test_menus_and_windows_fit_the_screen_and_can_be_read(
     expect(tab.page.get_by_role("listbox")).to_be_visible()
     fits()
     assert tab.complaints == []
+
+
+@pytest.mark.spec("H2")
+def test_sessions_are_found_by_what_was_said_in_them(served: Served, windows: Windows) -> None:
+    tab = windows.open("sol", owner="sol")
+    for number in range(9):
+        wish = {
+            "folder": str(served.project()),
+            "model": served.play(says(f"Answer {number}: <b>basalt</b>.")),
+            "prompt": f"task {number}",
+        }
+        behind(tab, "POST", "/sessions", wish)
+    other = windows.open("eve", owner="eve")
+    tab.page.reload()
+    field = tab.page.get_by_role("searchbox", name="Find a session")
+    field.fill("answer 4: BASALT")
+    found = tab.page.get_by_role("region", name="In conversations").get_by_role("link")
+    expect(found).to_have_count(1)
+    expect(found).to_contain_text("Answer 4: <b>basalt</b>.")
+    found.click()
+    expect(tab.page.get_by_role("log")).to_contain_text("Answer 4")
+    token = {"Authorization": f"Bearer {other.token}"}
+    reply = other.page.request.get(f"{served.address}/api/v1/search?query=basalt", headers=token)
+    assert reply.json() == {"found": [], "complete": True}

@@ -454,11 +454,19 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        if selected := self.screen.get_selected_text():  # as in every other window
+        if not self._copy_selected():  # as in every other window
+            self._stopping.interrupt()
+
+    def _copy_selected(self) -> bool:
+        """Whether there was something to copy, on the screen or in the input; it is no longer selected."""
+        typed = self.prompt.selected_text if isinstance(self.screen, MainScreen) else ""
+        selected = self.screen.get_selected_text() or typed
+        if selected:
             self.copy(selected)
             self.screen.clear_selection()
-        else:
-            self._stopping.interrupt()
+            if typed:
+                self.prompt.move_cursor(self.prompt.cursor_location)
+        return bool(selected)
 
     def action_leave(self) -> None:
         self._stopping.leave()

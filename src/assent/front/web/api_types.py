@@ -190,6 +190,24 @@ class SessionList(Struct, frozen=True):
     sessions: tuple[SessionView, ...]
 
 
+class Found(Struct, frozen=True):
+    """Where the words of a search were said, for the last time in this session."""
+
+    session: str
+    title: str
+    folder: str
+    at: float
+    where: Literal["prompt", "reply"]
+    text: str
+    """The words with some of what is around them."""
+
+
+class SearchResult(Struct, frozen=True):
+    found: tuple[Found, ...]
+    complete: bool
+    """False if there was too much to read, or there are more."""
+
+
 class CallView(Struct, frozen=True):
     call: ToolCall
     hunks: tuple[ShownHunk, ...] = ()

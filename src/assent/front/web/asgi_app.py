@@ -21,6 +21,7 @@ from assent.front.web import (
     routes_changes,
     routes_phone,
     routes_prompts,
+    routes_search,
     routes_server,
     routes_sessions,
     routes_tokens,
@@ -81,6 +82,7 @@ def _api(app_state: AppState) -> Litestar:
         routes_prompts,
         routes_tokens,
         routes_phone,
+        routes_search,
         routes_audit,
         routes_server,
     )

@@ -5,8 +5,11 @@ It knows neither the log nor the person; whoever listens is told of every start 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
+
+from assent.parts import TerminalDisplay
+from assent.tools.tool import ToolResult
 
 if TYPE_CHECKING:  # most sessions never run a command in the background
     from assent.process.run_program import ProcessFinished
@@ -16,6 +19,8 @@ MAX_ENDED = 100
 """Commands that are remembered after their end."""
 SETTLE_SECONDS = 1.0
 """A command that fails at once has failed by then, and is reported as such."""
+_FIRST_LINES = 50
+"""Lines of its first output that are told with the start."""
 _KEPT = 200_000
 """Characters of output."""
 
@@ -56,6 +61,15 @@ class RunningCommand:
     @property
     def seconds(self) -> int:
         return int(time.monotonic() - self.since)
+
+    def report(self, notices: Sequence[str]) -> ToolResult:
+        """The result of the call that started it."""
+        output = self.last_lines(_FIRST_LINES)
+        runs = f"The command runs in the background, as process {self.pid}."
+        state = f"The command has ended already ({self.outcome})." if self.outcome else runs
+        told = [state, *([f"Output so far: {output}"] if output else []), *notices]
+        shown = "".join(f"[{line}]\n" for line in (state, *notices))
+        return ToolResult("\n".join(told), TerminalDisplay(shown + output, self.outcome.removeprefix("exit 0")))
 
 
 class BackgroundCommands:

@@ -25,9 +25,19 @@ async function fromCache(request) {
 async function fresh(request) {
   const cache = await caches.open(CACHE);
   try {
-    return await kept(cache, request.url.replace(/#.*/, ""), await fetch(request));
+    const index = await kept(cache, request.url.replace(/#.*/, ""), await fetch(request));
+    await forgetOthers(cache, await index.clone().text());
+    return index;
   } catch {
     return (await cache.match(request, { ignoreSearch: true })) ?? Response.error();
+  }
+}
+
+/** @param {Cache} cache @param {string} index */
+async function forgetOthers(cache, index) {
+  for (const { url } of await cache.keys()) {
+    const name = url.slice(url.lastIndexOf("/") + 1);
+    if (OWN_FILE.test(url) && !index.includes(name)) await cache.delete(url);
   }
 }
 

@@ -1,5 +1,6 @@
 // The sessions, the inbox, and the page's few settings.
 
+import { ContentSearch } from "./content_search.js";
 import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
@@ -34,6 +35,7 @@ export function Side({ current }) {
       </section>`)}
       ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
+      ${state.wanted && html`<${ContentSearch} wanted=${state.wanted} />`}
     </nav>
     <${Foot} />
   </aside>`;
@@ -59,8 +61,8 @@ function Item({ session, here }) {
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
     </span>
-    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
+    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
   </a>`;
 }
 
