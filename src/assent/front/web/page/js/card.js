@@ -3,7 +3,7 @@
 import { AskForm } from "./ask.js";
 import { offerForAll } from "./batch.js";
 import { answer, keyOf, viewOf } from "./controller.js";
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { who } from "./names.js";
 import { AlwaysPanel, EditPanel, RefusePanel } from "./panels.js";
 import { Alarms, blocksOf, Exact, Reasons, title } from "./question.js";
@@ -91,7 +91,7 @@ function useAnswers(session, call, approval, view) {
     act[wish]();
   };
   const click = (/** @type {keyof typeof act} */ wish) => () => quiet.click() && act[wish]();
-  const choose = (/** @type {number} */ number, /** @type {boolean} */ take) => setLeft(toggled(left, number, !take));
+  const choose = useMemo(() => (/** @type {number} */ number, /** @type {boolean} */ take) => setLeft((now) => toggled(now, number, !take)), []);
   return { panel, left, problem, reading, review, next, may, sending, send, onKeyDown, click, choose, close: () => setPanel("") };
 }
 

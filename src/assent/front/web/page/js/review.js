@@ -1,6 +1,6 @@
 // How somebody looks at a change: which parts are folded, one column or side by side, how much around each part.
 
-import { useLayoutEffect, useState } from "./html.js";
+import { useLayoutEffect, useMemo, useState } from "./html.js";
 import { scrollToGap } from "./seen.js";
 
 /** @typedef {import("./types.d.ts").Hunk} Hunk */
@@ -14,15 +14,20 @@ export function useReview(hunks, text) {
   const [folded, setFolded] = useState(/** @type {Set<number>} */ (new Set()));
   const [wide, setWide] = useState(localStorage.getItem(KEY) === "yes");
   const [room, setRoom] = useState(/** @type {Map<number, number>} */ (new Map()));
-  const fold = (/** @type {number} */ number, /** @type {boolean} */ on) => setFolded(toggled(folded, number, on));
+  const change = useMemo(
+    () => ({
+      fold: (/** @type {number} */ number, /** @type {boolean} */ on) => setFolded((now) => toggled(now, number, on)),
+      more: (/** @type {number} */ number) => setRoom((now) => new Map(now).set(number, (now.get(number) ?? 0) + MORE_LINES)),
+    }),
+    [],
+  ); // always the same: a long change is not drawn again whenever a line was seen
   const split = (/** @type {boolean} */ on) => {
     localStorage.setItem(KEY, on ? "yes" : "no");
     setWide(on);
   };
-  const more = (/** @type {number} */ number) => setRoom(new Map(room).set(number, (room.get(number) ?? 0) + MORE_LINES));
-  const around = text === undefined ? undefined : new Map([...room].map(([number, lines]) => [number, linesAround(hunks, number, text, lines)]));
+  const around = useMemo(() => (text === undefined ? undefined : new Map([...room].map(([number, lines]) => [number, linesAround(hunks, number, text, lines)]))), [room, text, hunks]);
   const all = hunks.map((hunk) => hunk.number);
-  return { folded, fold, foldAll: (/** @type {boolean} */ on) => setFolded(new Set(on ? all : [])), wide, split, around, more: text === undefined ? undefined : more };
+  return { folded, fold: change.fold, foldAll: (/** @type {boolean} */ on) => setFolded(new Set(on ? all : [])), wide, split, around, more: text === undefined ? undefined : change.more };
 }
 
 /** Leads to the first unseen line, also in a part that is folded. @param {ReturnType<typeof import("./seen.js").useSeen>} reading @param {ReturnType<typeof useReview>} review */
