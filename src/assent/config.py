@@ -154,6 +154,18 @@ class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long records are kept; for ever, if not set."""
 
 
+Notice = Literal["bell", "title", "osc9", "osc777", "osc99"]
+
+
+class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The terminal UI: `[terminal]`."""
+
+    enter: Literal["no", "select"] = "no"
+    """What Enter answers to a question: no, or what is selected with the arrows, as in other tools."""
+    notify: tuple[Notice, ...] = ("bell", "title")
+    """How a question makes itself noticed. `osc9`, `osc777` and `osc99` are desktop notifications, by terminal."""
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The user's settings file, `settings.toml`."""
 
@@ -177,6 +189,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     commands: CommandLimits = CommandLimits()
     sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
+    terminal: TerminalSettings = TerminalSettings()
     audit: AuditSettings = AuditSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()

@@ -27,7 +27,7 @@ def submit(terminal: Terminal, text: str) -> None:
 
 
 def leave(terminal: Terminal) -> int:
-    terminal.interrupt_twice()
+    terminal.quit()
     return terminal.wait()
 
 
@@ -48,6 +48,42 @@ def test_the_tour_is_played_to_its_end(program: Program):
         assert leave(terminal) == 0
         assert "sessions show" in terminal.shown  # what to do next, on the terminal as it was before
     assert "amount >= 10_000" in (project / "cart.py").read_text()
+
+
+@pytest.mark.spec("G6")
+def test_a_prompt_on_the_command_line_opens_the_ui_with_it(program: Program):
+    with Terminal(program, "-m", program.scenario(says("It is fixed.")), "fix the test", size=SIZE) as terminal:
+        terminal.until("❯ fix the test")
+        terminal.until("It is fixed.")
+        assert leave(terminal) == 0
+
+
+@pytest.mark.spec("G4")
+def test_ctrl_c_interrupts_and_ctrl_d_leaves_a_waiting_question_open(program: Program):
+    slow: dict[str, object] = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
+    with start(program, slow, asks_for(CANARY)) as terminal:
+        submit(terminal, "tell")
+        terminal.until("Once upon")
+        terminal.interrupt()
+        terminal.until("Cancelled. What was done is kept.")
+        terminal.type("go\r")
+        terminal.until(YES)
+        terminal.type("\x04")
+        assert terminal.wait() == 0
+        assert "a call is waiting for your answer" in terminal.shown
+    assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.spec("N5")
+def test_a_question_sets_the_title_and_rings_as_configured(program: Program):
+    program.home.mkdir()
+    (program.home / "settings.toml").write_text('[terminal]\nnotify = ["title", "osc777"]\n')
+    with start(program, asks_for(CANARY), says("Done.")) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        assert terminal.title == "? Run a command (risk: medium)"
+        terminal.press("y")
+        terminal.until("Done.")
 
 
 @pytest.mark.spec("G6")

@@ -160,7 +160,7 @@ def folder(tmp_path: Path) -> Path:
 def test_the_model_is_told_what_the_sandbox_refused_and_how_to_ask_for_it(folder: Path):
     refused = str(run(folder, "echo x > /etc/assent-test").content)
     assert "which probably refused writing to /etc/assent-test" in refused
-    assert 'call again with writable=["/etc"]; the user is asked.' in refused
+    assert 'call again with sandbox="off"; the user is asked.' in refused
     offline = "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'"
     assert "which probably refused" in str(run(folder, offline).content)
 

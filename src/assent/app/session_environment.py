@@ -19,7 +19,6 @@ from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import approved_files, collect_rules, kept_grants, trust_store
-from assent.app.sandbox_setup import allowed_domains
 from assent.app.secret_masking import result_masker
 from assent.app.session_tools import ToolPlace, promise_builtin_tools
 from assent.approval import Grant
@@ -91,7 +90,7 @@ class SessionEnvironment:
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
         self.background = BackgroundCommands()
-        domains = allowed_domains(settings, settings_file(env))
+        domains = _domains(settings, env) if settings.sandbox.domains else ()
         place = ToolPlace(
             env=env,
             folder=folder,
@@ -255,6 +254,12 @@ class SessionEnvironment:
                     tell(line)
         finally:
             waiting.cancel()
+
+
+def _domains(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
+    from assent.app.sandbox_setup import allowed_domains
+
+    return allowed_domains(settings, settings_file(env))
 
 
 def _problems(status: "Status", *, own: bool) -> Iterator[str]:

@@ -302,8 +302,6 @@ def _why_wider(details: ExecDetails) -> str:
     if details.sandbox == "off":
         return "the model asks to run it without the sandbox"
     wanted = [f"to write to {path}" for path in details.writable] + [f"to connect to {one}" for one in details.domains]
-    if wanted and details.sandbox == "network" and not details.domains:
-        wanted.append("to use the network")
     if wanted:
         return f"the model asks for more than the sandbox allows: {', '.join(wanted)}"
     return "the model asks for network access, which the sandbox refused"

@@ -10,8 +10,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from assent.events import BackgroundEnded, BackgroundStarted, DurableEvent
-from assent.scheduler.approvals import NotWaiting
 from assent.scheduler.digest import run_mark
+from assent.scheduler.refusals import NotWaiting
 
 INTERRUPTED = "interrupted: Assent stopped while it was running"
 

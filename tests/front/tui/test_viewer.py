@@ -177,6 +177,15 @@ async def test_text_selected_with_the_mouse_is_copied_and_ctrl_c_does_not_quit(h
         assert "again to quit" not in on.shown and not on.app.screen.selections
 
 
+async def test_ctrl_c_copies_what_is_selected_in_the_input(harness: MakeHarness):
+    async with harness().open() as on:
+        on.app.prompt.load("keep this")
+        await on.press("ctrl+shift+left", "ctrl+c")
+        assert on.app.clipboard == "this" and on.app.prompt.text == "keep this"
+        await on.press("ctrl+c")
+        assert on.app.prompt.text == ""
+
+
 def test_fenced_blocks_of_any_kind_are_found():
     text = "~~~\na\n~~~\n````md\n```\nb\n```\n````\n  ```py\nc\n  ```\n```\nunfinished"
     assert code_blocks(text) == ["a", "```\nb\n```", "c"]

@@ -34,10 +34,8 @@ class Offer(Struct, frozen=True):
         return self.key in ANSWERS
 
 
-def offers(
-    call: AwaitingApproval, view: QuestionView | None, width: int, enter: EnterKey, for_all: int, *, cut: bool
-) -> list[Offer]:
-    """The keys of this question. `for_all`: how many questions a yes to all would answer. `cut`: not all of it fits."""
+def offers(call: AwaitingApproval, view: QuestionView | None, width: int, enter: EnterKey, for_all: int) -> list[Offer]:
+    """The keys of this question. `for_all`: how many questions a yes to all would answer."""
     part = view is not None and view.partial is not None
     asked = isinstance(call.approval.details, AskDetails)
     words = _words(call, part=part)
@@ -48,7 +46,7 @@ def offers(
     listed += [Offer("n", no), Offer("r", "no, because…")]
     if for_all > 1:
         listed.append(Offer("A", f"yes to all {for_all}"))
-    return [*listed, *_moves(call, view, width, cut=cut)]
+    return [*listed, *_moves(call, view, width)]
 
 
 def _words(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
@@ -68,13 +66,13 @@ def chosen_at_once(questions: Sequence[Question]) -> list[str]:
     return option_labels(questions[0])
 
 
-def _moves(call: AwaitingApproval, view: QuestionView | None, width: int, *, cut: bool) -> list[Offer]:
+def _moves(call: AwaitingApproval, view: QuestionView | None, width: int) -> list[Offer]:
     moves: list[Offer] = []
     if view is not None and len(view.hunks) > 1:
         moves += [Offer("[ ]", "part"), Offer("space", "include or exclude it")]
     if isinstance(call.approval.details, EditDetails) and width > SPLIT_WIDTH:
         moves.append(Offer("v", "side by side" if view and view.view == "unified" else "one column"))
-    return [*moves, Offer("f", "whole screen")] if cut else moves
+    return moves
 
 
 # --- how they are shown ---

@@ -76,8 +76,3 @@ class QuestionLines(LineView):
     @property
     def unseen(self) -> int:
         return 0 if self.seen else self._looked.unseen
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether there is more than fits."""
-        return len(self._strips) > self.size.height

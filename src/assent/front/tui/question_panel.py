@@ -240,7 +240,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _offers(self, call: AwaitingApproval) -> list[Offer]:
         for_all = len(self._for_all) if self.all_seen else 0
-        return offers(call, self.question, self._width, self._enter, for_all, cut=self.body.is_cut)
+        return offers(call, self.question, self._width, self._enter, for_all)
 
     @property
     def _selects(self) -> bool:

@@ -18,15 +18,18 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, TextSelected
 
 from assent.app.preferences import PreferenceFile
-from assent.app.wording import untrusted_words, who
+from assent.app.wording import who
 from assent.approval import Mode
-from assent.commands import Command, RunTool, SetMode, SetModel, Submit
+from assent.commands import Command, RunTool, SetMode, Submit
+from assent.config import TerminalSettings
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
+from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
+from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.outside import edit_prompt, paste_picture
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
@@ -56,10 +59,6 @@ KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 LEAVING = ("exit", "quit")
 """Typed alone, they mean what they mean to a shell."""
 PLACEHOLDER = "Ask something, or /help"
-WELCOME = (
-    "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what, and decide. "
-    "/help lists commands and keys."
-)
 
 
 class AssentApp(App[None]):
@@ -93,6 +92,7 @@ class AssentApp(App[None]):
         preferences: PreferenceFile | None = None,
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
+        terminal: TerminalSettings = TerminalSettings(),  # noqa: B008  (frozen)
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
         driver_class: "type[Driver] | None" = None,
@@ -118,6 +118,8 @@ class AssentApp(App[None]):
         self._following: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
+        self._terminal = terminal
+        self._attention = Attention(self, self._guard, terminal.notify)
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
@@ -137,7 +139,7 @@ class AssentApp(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Transcript(self._transcript_model, self._renderer, id="transcript")
-        yield ApprovalPanel(self.styler, self._guard, self._me)
+        yield ApprovalPanel(self.styler, self._guard, self._me, self._terminal.enter)
         yield InputPanel(self.styler)
         yield StatusLine(self.styler, self._clock, self._timer)
         yield TodoView(self.styler)
@@ -204,29 +206,10 @@ class AssentApp(App[None]):
             self._status.no_session()
             return
         self._status.at(self.host.folder, await self.host.branch())
-        self.context.commands.set_custom(self.host.custom_commands())
-        self.context.commands.set_prompts(self.host.server_prompts())
-        await self.context.commands.learn(self.context)
-        for problem in self.host.problems:
-            self.note(problem, "warning")
-        if left_out := untrusted_words(self.client.state.context, self.client.state.folder):
-            self.note(left_out, "warning")
-        self.prompt.remember(await self.host.prompts())
-        if note or not self.client.state.prompts:
-            self.note(note or WELCOME, "info")
-        self.spawn(self._check_model(self.client))
+        await introduce(self, self.client, note)
+        self.spawn(check_model(self, self.client))
         if first_prompt:
             await self.submit(first_prompt)
-
-    async def _check_model(self, client: "SessionClient") -> None:
-        """In the background: without a key, people are told at once, not after their first prompt."""
-        check = await self.host.check_model(client.state.model)
-        if self.client is not client:
-            return
-        if check.problem:
-            self.note(check.problem, "warning")
-        elif check.model:
-            await self.send(SetModel(check.model, by=client.me))
 
     async def _show_session(self, client: "SessionClient") -> None:
         self._transcript_model = TranscriptModel(self._me())
@@ -237,7 +220,7 @@ class AssentApp(App[None]):
         self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._transcript_model)
         self._refresh_questions()
-        self._refresh_input()
+        self._attention.to_input()
         client.on_link(self._status.link)
         self._following = asyncio.create_task(self._follow(client))
 
@@ -255,6 +238,7 @@ class AssentApp(App[None]):
             await asyncio.gather(self._following, return_exceptions=True)
             self._following = None
         self.feed.close()
+        self._attention.restore_title()
         if self.client is not None:
             client, self.client = self.client, None
             self.left_session = client.state.session if client.state.begun else ""
@@ -307,38 +291,16 @@ class AssentApp(App[None]):
                 pass
         if envelope.seq:
             self._refresh_questions()
-        self._refresh_input()
+        self._attention.to_input()
         self._status.refresh()
 
     def _refresh_questions(self) -> None:
-        if self.client is None:
-            return
-        from assent.front.tui.answer_screens import AnswerScreen
+        self._attention.to_questions()
 
-        waiting = [call for call in self.client.state.waiting() if not call.answered_by]
-        had = self.panel.call is not None
-        self.panel.put(waiting)
-        self._close_stale_screens({call.request.call_id: call.approval.id for call in waiting})
-        if waiting and not had and self.prompt.is_empty and not isinstance(self.screen, AnswerScreen):
-            self.panel.focus()
-            if not self.app_focus:
-                self.bell()
-        elif not waiting and self.panel.has_focus:
-            self.prompt.focus()
-
-    def _refresh_input(self) -> None:
-        """A command that asks for input gets the keyboard, unless somebody is typing something else."""
-        if self.client is None:
-            return
-        panel, had = self.input_panel, self.input_panel.line.has_focus
-        if panel.put(self.client.state.pending()):
-            nobody_types = self.prompt.has_focus and self.prompt.is_empty and self._guard.is_quiet(time.monotonic())
-            if nobody_types and isinstance(self.screen, MainScreen):
-                panel.line.focus()
-            if not self.app_focus:
-                self.bell()
-        elif had and not panel.display:
-            self.prompt.focus()
+    def write_to_terminal(self, sequence: str) -> None:
+        """For what Textual has no words for. Never untrusted text."""
+        if sequence and self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
 
     @on(InputPanel.Typed)
     async def _type_in(self, message: InputPanel.Typed) -> None:
@@ -350,14 +312,6 @@ class AssentApp(App[None]):
     @on(InputPanel.Left)
     def _left_input(self) -> None:
         self.prompt.focus()
-
-    def _close_stale_screens(self, waiting: dict[str, str]) -> None:
-        """Somebody else answered, or the question has changed: what was being typed no longer applies."""
-        from assent.front.tui.answer_screens import AnswerScreen
-
-        screen = self.screen
-        if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
-            screen.dismiss(None)
 
     def _servers_changed(self) -> None:
         self.context.commands.set_prompts(self.host.server_prompts())
@@ -500,11 +454,19 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        if selected := self.screen.get_selected_text():  # as in every other window
+        if not self._copy_selected():  # as in every other window
+            self._stopping.interrupt()
+
+    def _copy_selected(self) -> bool:
+        """Whether there was something to copy, on the screen or in the input; it is no longer selected."""
+        typed = self.prompt.selected_text if isinstance(self.screen, MainScreen) else ""
+        selected = self.screen.get_selected_text() or typed
+        if selected:
             self.copy(selected)
             self.screen.clear_selection()
-        else:
-            self._stopping.interrupt()
+            if typed:
+                self.prompt.move_cursor(self.prompt.cursor_location)
+        return bool(selected)
 
     def action_leave(self) -> None:
         self._stopping.leave()
