@@ -265,7 +265,7 @@ def test_who_must_log_in_again_finds_the_draft_and_the_sessions(served: Served, 
     served.run("serve", "token", "remove", "zoe")
     box(tab).press("Enter")
     tab.sees("Not logged in")
-    tab.page.get_by_label(re.compile("paste a token")).fill(served.token("zoe again", "operator", "zoe"))
+    tab.page.get_by_label(re.compile("paste a token")).fill(served.token("zoe-again", "operator", "zoe"))
     tab.page.get_by_role("button", name="Log in").click()
     expect(box(tab)).to_have_value("half a thou")
     expect(listed).to_have_count(1)

@@ -3,7 +3,7 @@
 import { begin } from "./acts.js";
 import { FolderPicker } from "./folders.js";
 import { html, useEffect, useState } from "./html.js";
-import { learnModels, modelNames, MODES } from "./modes.js";
+import { modelNames, MODES } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
 import { folderName } from "./paths.js";
 import { isCommand } from "./slash.js";
@@ -92,7 +92,6 @@ function Choices({ where, set, open, setOpen }) {
 
 /** @param {{ model: string, choose: (model: string) => void }} props */
 function ModelField({ model, choose }) {
-  useEffect(() => void learnModels(), []);
   return html`<div class="choosing"><label>Model
     <input type="text" name="model" list="models" value=${model} spellcheck=${false} autocapitalize="off" onInput=${(/** @type {Event} */ event) => choose(valueOf(event))} />
     <datalist id="models">${modelNames(null).map((name) => html`<option value=${name}></option>`)}</datalist>
