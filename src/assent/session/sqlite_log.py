@@ -226,6 +226,10 @@ class SqliteLog:
         finally:
             self._unlock(session)
 
+    @property
+    def backlog(self) -> int:
+        return self._writer.waiting
+
     async def try_writing(self) -> None:
         await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {CURRENT_VERSION}"))
 

@@ -92,6 +92,11 @@ class LoggedIn(Struct, frozen=True):
     expires_at: float
 
 
+class LoginCode(Struct, frozen=True):
+    code: str
+    """Works once, within a minute, in the fragment of the page's URL."""
+
+
 class Me(Struct, frozen=True, kw_only=True):
     name: str
     role: Role

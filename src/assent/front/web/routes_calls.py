@@ -121,6 +121,17 @@ async def decide(
         by=caller.by,
     )
     taken = await app_state.gateway.decide(caller, session_id, answer)
+    app_state.server_log.info(
+        "decision",
+        request_id=caller.request_id,
+        session=session_id,
+        call=call_id,
+        outcome=data.outcome,
+        digest=data.digest,
+        by=caller.by,
+        token=caller.principal.token_id,
+        state=taken.state,
+    )
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 

@@ -1,7 +1,8 @@
 // Talks to the server: the token, one request, and commands that take effect exactly once however often they are sent.
 
 const TOKEN = "assent.token";
-const BASE = "/api/v1";
+/** Relative to the page, which may be below a path of a proxy. */
+export const BASE = new URL("api/v1", document.baseURI).pathname;
 const RETRY_FOR_MS = 120_000;
 
 /** The server refused, with a reason: https://www.rfc-editor.org/rfc/rfc9457 */
