@@ -77,8 +77,8 @@ class Checkpoint(Struct, frozen=True):
     hash: str = FIRST
 
 
-NONE = Checkpoint()
-"""Nothing was pruned."""
+NOTHING = Checkpoint()
+"""Where a chain begins from which nothing was pruned."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
 _decode_record = msgspec.json.Decoder(AuditRecord).decode
@@ -141,7 +141,7 @@ class ChainCheck:
     `known` are heads that were noted earlier, perhaps on another machine: the chain must still contain them.
     """
 
-    def __init__(self, start: Checkpoint = NONE, known: Iterable[Checkpoint] = ()) -> None:
+    def __init__(self, start: Checkpoint = NOTHING, known: Iterable[Checkpoint] = ()) -> None:
         self._start = self._at = start
         self._known = {head.id: head.hash for head in known if head.id > start.id}
         self._count = 0

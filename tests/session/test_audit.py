@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -35,6 +36,7 @@ from assent.events import (
     ModeChanged,
     SessionCreated,
 )
+from assent.postgres.postgres_log import PostgresLog
 from assent.secrets.mask import Masker
 from assent.session.audit_log import AuditQuery, check
 from assent.session.fork import fork_session
@@ -42,19 +44,33 @@ from assent.session.log import LogUnavailable, SessionLog
 from assent.session.memory_log import MemoryLog
 from assent.session.sqlite_log import SqliteLog
 from support.older_log import take_back_to
+from support.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.spec("N2")
 CREATED = SessionCreated(folder="/w", model="model", mode="default", version="0", owner="ann", by="ann@pid1")
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart"])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
+
+
+@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart", POSTGRES])
 async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionLog]:
-    in_memory, apart = request.param == "memory", "apart" in request.param
-    mask = Masker().text
-    backend: SessionLog = MemoryLog() if in_memory else SqliteLog(tmp_path / "data", busy=apart, mask=mask)
+    backend = _backend(request, tmp_path)
     yield backend
     await backend.close()
+
+
+def _backend(request: pytest.FixtureRequest, tmp_path: Path) -> SessionLog:
+    mask = Masker().text
+    match request.param:
+        case "memory":
+            return MemoryLog()
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            return PostgresLog(server.url, schema=f"test_{uuid4().hex}", mask=mask)
+        case kind:
+            return SqliteLog(tmp_path / "data", busy="apart" in kind, mask=mask)
 
 
 def question(call: str, command: str = "make deploy") -> ApprovalRequested:

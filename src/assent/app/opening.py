@@ -69,6 +69,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """False: nobody can be asked, so whatever needs approval is refused."""
     watched: bool = True
     """False: nobody sees what commands print while they run, so that they need no terminal."""
+    typing: bool = True
+    """False: nobody can type into commands that ask for input."""
     only: str = ""
     """Carry out only the command with this key; no server is started for it."""
     open_model: Callable[[str], Model] | None = None
@@ -132,6 +134,9 @@ class LocalClient:
 
     async def send(self, command: Command, key: str | None = None) -> str:
         return await self.runner.send(command, key)
+
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        return self.runner.type_in(call_id, number, text)
 
     def _unsubscribe(self) -> None:
         if self._events is not None:
@@ -225,7 +230,14 @@ async def _in_environment(
 ) -> LocalClient:
     model = opened.model
     environment = open_environment(
-        setup.env, folder, setup.settings, session, model, opened.access, watched=setup.watched
+        setup.env,
+        folder,
+        setup.settings,
+        session,
+        model,
+        opened.access,
+        watched=setup.watched,
+        typing=setup.typing,
     )
     if not setup.only:
         environment.start()

@@ -72,6 +72,11 @@ def _parser() -> Parser:
     add("--log-level", choices=LEVELS, help="default: info; warning if the log goes to a terminal")
     add("--log-format", choices=("text", "json"), default="text", help="default: text")
     add("--log-file", metavar="FILE", help="default: standard error")
+    add(
+        "--log",
+        metavar="LOG",
+        help="where sessions are stored: a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
+    )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     return parser
 
@@ -82,6 +87,7 @@ def _serve(args: argparse.Namespace) -> int:
     settings = load_settings(os.environ)
     from assent.app.identity import user
     from assent.app.session_log import LogError
+    from assent.app.storage import LOG_VARIABLE
     from assent.front.web.request_limits import RequestLimits
     from assent.front.web.server_lock import AlreadyServed
     from assent.front.web.web_server import BadPlace, Where, make_setup, serve
@@ -94,9 +100,10 @@ def _serve(args: argparse.Namespace) -> int:
         behind_proxy=args.behind_proxy,
         names=tuple(args.name),
     )
+    env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
     roots, models = tuple(args.root), tuple(args.allow_model)
     try:
-        setup = make_setup(settings, dict(os.environ), user(), roots, models, RequestLimits())
+        setup = make_setup(settings, env, user(), roots, models, RequestLimits())
         with _opened_log(args) as log:
             asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open), log))
     except (BadPlace, AlreadyServed) as error:

@@ -7,7 +7,6 @@ decide whether the content may be replaced.
 
 import errno
 import os
-import secrets
 from contextlib import suppress
 
 _NAMELESS = getattr(os, "O_TMPFILE", 0)
@@ -98,4 +97,4 @@ class AtomicWrite:
 
 
 def _hidden_name() -> str:
-    return f".assent-{secrets.token_hex(8)}.tmp"
+    return f".assent-{os.urandom(8).hex()}.tmp"

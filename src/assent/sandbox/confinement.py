@@ -13,25 +13,29 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
+from assent.proxy.doorway import Doorway, proxy_environment
 from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.profiles import PROFILES, Profile
+from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
 """They lead to programs outside the sandbox."""
 _CACHES = {
-    "XDG_CACHE_HOME": "",
-    "PIP_CACHE_DIR": "pip",
-    "UV_CACHE_DIR": "uv",
-    "npm_config_cache": "npm",
-    "GOCACHE": "go-build",
-    "CCACHE_DIR": "ccache",
+    "XDG_CACHE_HOME": (".cache", ""),
+    "PIP_CACHE_DIR": (".cache/pip", "pip"),
+    "UV_CACHE_DIR": (".cache/uv", "uv"),
+    "npm_config_cache": (".npm", "npm"),
+    "GOCACHE": (".cache/go-build", "go-build"),
+    "CCACHE_DIR": (".cache/ccache", "ccache"),
 }
-"""Caches get their own folder: whatever a command puts into the real ones acts later, outside the sandbox."""
+"""Where caches are in the home folder, and in the sandbox. They get their own folder, because whatever a command puts
+into the real ones acts later, outside the sandbox."""
 
 
 class Unconfined(Exception):
@@ -43,9 +47,13 @@ class Confined(Struct, frozen=True):
 
     launcher: Launcher
     absent: tuple[str, ...] = ()
+    doorway: Doorway | None = None
+    """Where its proxy gets in; None if it has none."""
 
     def clean_up(self) -> list[str]:
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
+        if self.doorway is not None:
+            self.doorway.close()
         return [
             f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
             for path in remove_new(self.absent)
@@ -80,24 +88,35 @@ class Confinement:
         except OSError as error:
             return str(error)
 
-    async def confine(self, name: SandboxName, cwd: str) -> "Confined | None":
-        """How to start a program in this profile; None for `off`. Raises Unconfined."""
+    async def confine(
+        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), open_network: bool = False
+    ) -> "Confined | None":
+        """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
+        the workspace. With the profile `network`, the caller runs the proxy, unless the network is to be open.
+        """
         profile = PROFILES[name]
         if not profile.confined:
             return None
         if problem := await self.problem():
             raise Unconfined(problem)
-        return await asyncio.to_thread(self._confined, profile, cwd)  # it may search a large workspace
+        # It may search a large workspace.
+        return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network)
 
-    def _confined(self, profile: Profile, cwd: str) -> "Confined":
+    def why_not_writable(self, path: str) -> str | None:
+        return self._maker.why_not_writable(path)
+
+    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str], open_network: bool) -> "Confined":
         program = bubblewrap()
         assert program is not None, "tested before"
         try:
-            box = self._maker.box(profile, cwd)
+            box = self._maker.box(profile, cwd, writable)
             self.masks.make()
+            doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
-        return Confined(bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks), box.absent)
+        box = replace(box, doorway="" if doorway is None else doorway.path, open_network=open_network)
+        launcher = bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
+        return Confined(launcher, box.absent, doorway)
 
 
 def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
@@ -106,11 +125,21 @@ def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
     return Confinement([folder], own, os.path.join(data, "sandbox"), env)
 
 
-def confined_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """For a program in a sandbox: its own temporary folder and caches, and no way to programs outside."""
+def confined_environment(
+    env: Mapping[str, str], *, proxied: bool = False, writable: Sequence[str] = ()
+) -> dict[str, str]:
+    """For a program in a sandbox: its own temporary folder and caches, except for those that it may write to, and no
+    way to programs outside but its proxy.
+    """
     kept = {name: value for name, value in env.items() if name not in _LEFT_OUT}
-    caches = {name: os.path.join("/tmp/.cache", folder).rstrip("/") for name, folder in _CACHES.items()}
-    return kept | caches | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
+    home = os.path.realpath(env.get("HOME") or "/nonexistent")
+    caches = {
+        name: os.path.join("/tmp/.cache", own).rstrip("/")
+        for name, (usual, own) in _CACHES.items()
+        if not is_below(os.path.join(home, usual), writable)
+    }
+    proxy = proxy_environment(env) if proxied else {}
+    return kept | caches | proxy | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
 
 
 def _other_owner(roots: Sequence[str]) -> str | None:

@@ -228,9 +228,13 @@ class Transitions:
 
     async def ask(self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None) -> None:
         assert task.action is not None
-        expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
+        limits = [limit for limit in (self._approval_ttl, task.max_wait) if limit is not None]
+        expires = self._clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
-        approval = make_approval(self._session, task.call_id, task.action, invocation, why, expires, unapproved)
+        keeps = self._policy.keeps_rules
+        approval = make_approval(
+            self._session, task.call_id, task.action, invocation, why, expires, unapproved, keeps=keeps
+        )
         await self.move(task, ApprovalRequested(task.call_id, approval, args, new_about(task, invocation)))
         failpoints.hit("asked")
 

@@ -131,16 +131,7 @@ class AuditTrail:
         ts, session, owner = envelope.ts, envelope.session, self._owners.get(envelope.session, "")
         match event:
             case SessionCreated():
-                return AuditEntry(
-                    kind="session.created",
-                    ts=ts,
-                    by=event.by,
-                    session=session,
-                    owner=event.owner,
-                    outcome=event.mode,
-                    about=event.folder,
-                    reference=event.forked_from or "",
-                )
+                return creation(envelope, event)
             case GrantAdded(grant=grant):
                 return AuditEntry(
                     kind="grant.added",
@@ -161,6 +152,19 @@ class AuditTrail:
                 return AuditEntry(
                     kind="mode.changed", ts=ts, by=event.by, session=session, owner=owner, outcome=event.mode
                 )
+
+
+def creation(envelope: Envelope, event: SessionCreated) -> AuditEntry:
+    return AuditEntry(
+        kind="session.created",
+        ts=envelope.ts,
+        by=event.by,
+        session=envelope.session,
+        owner=event.owner,
+        outcome=event.mode,
+        about=event.folder,
+        reference=event.forked_from or "",
+    )
 
 
 def deletion(info: SessionInfo, by: str) -> AuditEntry:

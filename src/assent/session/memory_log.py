@@ -3,23 +3,11 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from assent.agent.spending import Spending, day_of, spending_of
 from assent.commands import Command
-from assent.events import (
-    ApprovalAnswered,
-    ApprovalRequested,
-    CallFinished,
-    CallScheduled,
-    Envelope,
-    ModeChanged,
-    ModelChanged,
-    PromptSubmitted,
-    SessionCreated,
-    SessionOpened,
-    SessionRenamed,
-    TurnFinished,
-)
+from assent.events import Envelope, PromptSubmitted, SessionCreated, SessionOpened
 from assent.session.audit_trail import AuditTrail, deletion
 from assent.session.log import (
     RECENT_SESSIONS,
@@ -35,9 +23,9 @@ from assent.session.log import (
     lost_fence,
     no_such_session,
     session_busy,
-    title_of,
 )
 from assent.session.memory_audit import MemoryAudit
+from assent.session.projection import project
 
 
 class _Stored:
@@ -253,49 +241,19 @@ def _created(stored: _Stored) -> SessionCreated:
 
 
 def _info(session: str, stored: _Stored) -> SessionInfo:
-    first, created = stored.events[0], _created(stored)
-    title, model, mode, client, unfinished = "", created.model, created.mode, "", False
-    for envelope in stored.events:
-        match envelope.event:
-            case PromptSubmitted(text=text):
-                title, unfinished = title or title_of(text), True
-            case SessionRenamed(title=title):
-                pass
-            case ModelChanged(model=model):
-                pass
-            case ModeChanged(mode=mode):
-                pass
-            case SessionOpened(client=client):
-                pass
-            case TurnFinished():
-                unfinished = False
-            case _:
-                continue
+    first, created, changes = stored.events[0], _created(stored), project(stored.events)
+    known: dict[str, Any] = {"title": changes.first_title, "model": created.model} | changes.columns
     return SessionInfo(
         id=session,
         folder=created.folder,
-        model=model,
-        title=title,
         created_at=first.ts,
         updated_at=max(first.ts, stored.events[-1].ts),
         events=len(stored.events),
-        mode=mode,
-        owner=created.owner,
-        client=client,
-        waiting=len(_waiting(stored)),
-        unfinished=unfinished,
+        waiting=len(changes.asked),
         held=stored.open,
+        **known,
     )
 
 
 def _waiting(stored: _Stored) -> dict[str, Waiting]:
-    waiting: dict[str, Waiting] = {}
-    for envelope in stored.events:
-        match envelope.event:
-            case ApprovalRequested(call_id=call_id, approval=approval):
-                waiting[call_id] = Waiting(envelope.session, call_id, envelope.ts, approval)
-            case ApprovalAnswered(call_id=call_id) | CallScheduled(call_id=call_id) | CallFinished(call_id=call_id):
-                waiting.pop(call_id, None)
-            case _:
-                continue
-    return waiting
+    return project(stored.events).asked

@@ -3,10 +3,11 @@
 import sqlite3
 from collections.abc import Iterator
 
-from assent.events import VERSION, decode_event
+from assent.events import VERSION, Envelope, decode_event
 from assent.session.audit_table import AUDIT_TABLE
-from assent.session.index import INDEXED, Index
+from assent.session.index import Index
 from assent.session.log import LogUnavailable
+from assent.session.projection import INDEXED
 from assent.session.spending_index import SPENDING_TABLE, SPENDING_TYPES
 
 _FIRST = """
@@ -90,7 +91,7 @@ def layout_of(db: sqlite3.Connection) -> int:
 def _index_all(db: sqlite3.Connection, kinds: tuple[str, ...]) -> None:
     """Builds the index as if it had existed from the beginning. Unreadable events are left out."""
     index = Index()
-    found = f"SELECT session, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(kinds))}) "
-    for session, ts, v, data in db.execute(found + "ORDER BY session, seq", kinds).fetchall():
+    found = f"SELECT session, seq, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(kinds))}) "
+    for session, seq, ts, v, data in db.execute(found + "ORDER BY session, seq", kinds).fetchall():
         if v <= VERSION:
-            index.add(db, session, ts, decode_event(data, v))
+            index.add(db, session, [Envelope(seq, ts, session, decode_event(data, v))])

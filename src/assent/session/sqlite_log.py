@@ -11,24 +11,19 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from assent.agent.spending import Spending
 from assent.commands import Command, decode_command, encode_command
 from assent.events import (
     VERSION,
     Envelope,
-    NewerFormat,
-    PromptSubmitted,
     SessionCreated,
     SessionOpened,
-    decode_event,
     encode_event,
     type_of,
 )
-from assent.files.locks import take_lock
+from assent.files.locks import remove_lock, remove_unused_locks, take_lock, take_removable_lock
 from assent.session import idempotency, index
 from assent.session.audit_table import SqliteAudit
 from assent.session.audit_table import append as append_audit
@@ -53,18 +48,20 @@ from assent.session.log import (
     session_busy,
 )
 from assent.session.migrations import CURRENT_VERSION, migrate
+from assent.session.projection import decode_waiting
 from assent.session.spending_index import forget_session, spent_by_session, spent_on
+from assent.session.stored_events import decode_envelope, prompt_text, readable, readable_or_not
 from assent.session.writer import Job, Writer
 
 LOCK_RETRY = 0.02
 """Seconds, many times as long as checking a lock takes."""
 GATHER_SECONDS = 0.001
 """About as long as a commit takes, most of which is spent waiting for the disk."""
+LOCK_FILES = "[0-9]*-[0-9]*-*.lock"
+"""Of sessions; there are other locks in the same folder."""
 INLINE_LIMIT = 100
 """At most this many events are read on the event loop."""
 
-_In = TypeVar("_In")
-_Out = TypeVar("_Out")
 _Row = tuple[int, float, int, bytes]
 """A stored event: sequence number, time, version, data."""
 
@@ -87,6 +84,7 @@ class SqliteLog:
     ) -> None:
         """`mask` removes secrets from texts that the audit keeps."""
         self._folder = folder
+        self._busy = busy
         self._trail = AuditTrail()
         self._mask = mask
         self._path = folder / "assent.db"
@@ -186,7 +184,7 @@ class SqliteLog:
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         rows = await self._read(index.waiting(owner, limit, offset))
-        return _readable(index.decoded, rows)
+        return readable(decode_waiting, rows)
 
     async def count_waiting(self) -> dict[str, int]:
         return await self._read(index.count_waiting)
@@ -202,7 +200,7 @@ class SqliteLog:
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
         row = await self._inline(index.waiting_call(session, call_id))
-        return None if row is None else index.decoded(row)
+        return None if row is None else decode_waiting(row)
 
     async def pending(self) -> list[str]:
         return await self._read(index.pending)
@@ -222,7 +220,6 @@ class SqliteLog:
 
         try:
             await self._writer.submit(job)
-            self._lock_file(session).unlink(missing_ok=True)
         finally:
             self._unlock(session)
 
@@ -241,7 +238,7 @@ class SqliteLog:
             return db.execute(found, (folder, RECENT_SESSIONS, limit)).fetchall()
 
         rows = await self._read(job)
-        return [text for v, data in reversed(rows) if (text := _asked(v, data)) is not None]
+        return [text for v, data in reversed(rows) if (text := prompt_text(v, data)) is not None]
 
     # --- events ---
 
@@ -258,8 +255,8 @@ class SqliteLog:
     def _insert(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
         rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
         db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-        for envelope in envelopes:
-            self._index.add(db, envelope.session, envelope.ts, envelope.event)
+        if envelopes:
+            self._index.add(db, envelopes[0].session, envelopes)
 
     def _audit(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
         """In the same transaction: neither exists without the other."""
@@ -287,7 +284,7 @@ class SqliteLog:
         )
         if len(rows) == INLINE_LIMIT and limit != INLINE_LIMIT:
             next_seq, rows = await self._read(_events(session, after, -1 if limit is None else limit))
-        envelopes = [_envelope(session, *row) for row in rows]
+        envelopes = [decode_envelope(session, *row) for row in rows]
         end = next_seq if limit is None else min(next_seq, after + 1 + limit)
         if [envelope.seq for envelope in envelopes] != list(range(after + 1, end)):
             raise LogDamaged(f"events of session {session} are missing from the log {self._path}")
@@ -300,7 +297,7 @@ class SqliteLog:
             return next_seq, rows, problem
 
         next_seq, rows, problem = await self._read(job)
-        found = {row[0]: _envelope_or_problem(session, *row) for row in rows}
+        found = {row[0]: readable_or_not(session, *row) for row in rows}
         last = max(next_seq, *(seq + 1 for seq in found), 1)
         return [found.get(seq) or Unreadable(seq, problem or "it is missing") for seq in range(1, last)]
 
@@ -327,7 +324,7 @@ class SqliteLog:
             found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
             return db.execute(found, (session,)).fetchall()
 
-        return _readable(lambda row: Inboxed(row[0], decode_command(row[1])), await self._inline(job))
+        return readable(lambda row: Inboxed(row[0], decode_command(row[1])), await self._inline(job))
 
     # --- watching ---
 
@@ -383,6 +380,7 @@ class SqliteLog:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             migrate(db, str(self._path))
+        remove_unused_locks(self._folder.glob(LOCK_FILES) if self._busy else ())
         return db
 
     def _make_private(self) -> None:
@@ -402,7 +400,7 @@ class SqliteLog:
     def _lock(self, session: str) -> None:
         path = self._lock_file(session)
         try:
-            self._locks[session] = take_lock(path)
+            self._locks[session] = take_removable_lock(path)
         except BlockingIOError:
             raise session_busy(session) from None
         except OSError as error:
@@ -414,7 +412,7 @@ class SqliteLog:
     def _unlock(self, session: str) -> None:
         handle = self._locks.pop(session, None)
         if handle is not None:
-            os.close(handle)
+            remove_lock(self._lock_file(session), handle)
 
 
 def _events(session: str, after: int, limit: int) -> Callable[[sqlite3.Connection], tuple[int, list[_Row]]]:
@@ -460,38 +458,3 @@ def _in_use(db: sqlite3.Connection, session: str, seen: int) -> bool:
     waits = "SELECT 1 FROM inbox WHERE session = :id AND taken = 0"
     more = "SELECT 1 FROM sessions WHERE id = :id AND next_seq - 1 != :seen"
     return db.execute(f"{waits} UNION {more}", {"id": session, "seen": seen}).fetchone() is not None
-
-
-def _readable(decode: Callable[[_In], _Out], rows: Iterable[_In]) -> list[_Out]:
-    """Skips rows that cannot be read (damaged, or from a newer Assent); they do not affect the others."""
-    found: list[_Out] = []
-    for row in rows:
-        with suppress(msgspec.MsgspecError, NewerFormat):
-            found.append(decode(row))
-    return found
-
-
-def _asked(v: int, data: bytes) -> str | None:
-    """The text of a prompt; None if it cannot be read, so that the rest of the history remains usable."""
-    try:
-        event = decode_event(data, v)
-    except (msgspec.MsgspecError, NewerFormat):
-        return None
-    return event.text if isinstance(event, PromptSubmitted) else None
-
-
-def _envelope_or_problem(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope | Unreadable:
-    try:
-        return Envelope(seq, ts, session, decode_event(data, v))
-    except (msgspec.MsgspecError, NewerFormat) as error:
-        return Unreadable(seq, str(error))
-
-
-def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
-    found = _envelope_or_problem(session, seq, ts, v, data)
-    if isinstance(found, Unreadable):
-        raise LogDamaged(
-            f"event {seq} of session {session} cannot be read: {found.problem}. "
-            f"`assent sessions show {session}` shows the rest"
-        )
-    return found

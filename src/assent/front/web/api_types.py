@@ -63,6 +63,13 @@ class Reason(Body, frozen=True):
     reason: ShortText = ""
 
 
+class Typed(Body, frozen=True):
+    number: Annotated[int, Meta(ge=0)]
+    """Which prompt it answers, as in `call.input`."""
+    text: Annotated[str, Meta(max_length=4000)] | None
+    """One line; null is the end of the input."""
+
+
 class ToolRun(Body, frozen=True):
     tool: Name
     args: JsonObject

@@ -13,7 +13,17 @@ from assent.app.session_log import Waiting
 from assent.app.wording import safe
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
-from assent.front.web.api_types import CallList, CallView, Decided, Output, Reason, Taken, WaitingList, WaitingView
+from assent.front.web.api_types import (
+    CallList,
+    CallView,
+    Decided,
+    Output,
+    Reason,
+    Taken,
+    Typed,
+    WaitingList,
+    WaitingView,
+)
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
 from assent.front.web.highlight import ShownHunk, shown_hunks
@@ -100,6 +110,15 @@ async def cancel_call(
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
+@post("/sessions/{session_id:str}/calls/{call_id:str}/input", status_code=204, opt={"role": "operator"})
+async def type_in(
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Typed]
+) -> None:
+    """Types a line for a prompt of a running command. It is recorded nowhere; a null is the end of its input."""
+    await app_state.gateway.find(caller, session_id)
+    await app_state.gateway.type_in(session_id, call_id, data.number, data.text)
+
+
 @post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
 async def decide(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
@@ -161,4 +180,4 @@ async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIt
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
 
 
-ROUTES = (list_calls, show_call, output, cancel_call, decide, approvals)
+ROUTES = (list_calls, show_call, output, cancel_call, type_in, decide, approvals)

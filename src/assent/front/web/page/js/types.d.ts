@@ -135,6 +135,12 @@ export type Display =
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
+export interface InputWanted {
+  prompt: string;
+  number: number;
+  secret?: boolean;
+}
+
 /** A call in any state; which fields it has depends on the state. */
 export interface Call {
   type: CallState;
@@ -145,6 +151,8 @@ export interface Call {
   modifying_by?: string;
   decision?: Decision;
   pid?: number;
+  /** What it waits for a person to type. */
+  wanted?: InputWanted;
   output?: string;
   received?: number;
   display?: Display;
@@ -179,6 +187,8 @@ export interface ExecDetails {
   risk_reason: string;
   sandbox?: "read-only" | "workspace" | "network" | "off";
   wider?: boolean;
+  domains?: string[];
+  writable?: string[];
   executes?: { path: string; sha256: string }[];
 }
 export interface InfoDetails {
@@ -294,7 +304,10 @@ export type WireEvent = Envelope &
     | { type: "call.scheduled"; call_id: string; decision: Decision; about?: string }
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
+    | { type: "call.input"; call_id: string; wanted?: InputWanted }
     | { type: "call.output"; call_id: string; text: string; received?: number }
+    | { type: "connection.requested"; call_id: string; connection: number; host: string; port: number; allowed: boolean; reason: string }
+    | { type: "connection.ended"; call_id: string; connection: number; sent: number; received: number; address?: string; problem?: string }
     | ({ type: "chat.compressed"; usage?: Usage; cost?: number; problem?: string } & Shortened)
     | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }
