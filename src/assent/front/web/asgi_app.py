@@ -102,7 +102,13 @@ def _api(app_state: AppState) -> Litestar:
             RecursionError: _tell_unreadable,
             Exception: _tell_unexpected,
         },
-        openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
+        openapi_config=OpenAPIConfig(
+            "Assent",
+            __version__,
+            use_handler_docstrings=True,
+            render_plugins=[],
+            operation_id_creator=lambda handler, *_: handler.fn.__name__,
+        ),
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
     )
