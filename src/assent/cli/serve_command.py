@@ -39,10 +39,10 @@ def main(argv: list[str]) -> int:
         from assent.cli import serve_login
 
         return serve_login.main(argv[1:])
-    return _serve(_parser().parse_args(argv))
+    return _serve(build_parser().parse_args(argv))
 
 
-def _parser() -> Parser:
+def build_parser() -> Parser:
     parser = Parser("assent serve", "Runs sessions for browsers, scripts and other terminals.", EPILOG)
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")

@@ -7,7 +7,7 @@ from litestar import Litestar, Request, Response, Router
 from litestar.connection import ASGIConnection
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
-from litestar.handlers import BaseRouteHandler
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
@@ -107,11 +107,16 @@ def _api(app_state: AppState) -> Litestar:
             __version__,
             use_handler_docstrings=True,
             render_plugins=[],
-            operation_id_creator=lambda handler, *_: handler.fn.__name__,
+            operation_id_creator=_operation_id,
         ),
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
     )
+
+
+def _operation_id(handler: HTTPRouteHandler, _: object, __: object) -> str:
+    """Short, so that generated clients have names that people can use."""
+    return handler.fn.__name__
 
 
 def _caller(app_state: TheAppState, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Caller:
