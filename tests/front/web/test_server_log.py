@@ -12,6 +12,7 @@ import pytest
 from assent.client.http_client import Http
 from assent.files.log_file import LogFile
 from assent.front.web.exchange import request_id, shown_path
+from assent.front.web.request_limits import RequestLimits
 from assent.front.web.server_log import MAX_WAITING, LibraryLog, LogFormat, ServerLog
 from assent.secrets.mask import Masker
 from support.served import Json, Served, refused, until_waiting
@@ -248,6 +249,17 @@ async def test_what_is_no_http_is_logged_with_an_id(served: Served, sink: Lines)
     writer.close()
     traced = msgspec.json.decode(answer.partition(b"\r\n\r\n")[2])["request_id"]
     assert [line["event"] for line in await ended(served, sink) if line.get("request_id") == traced] == ["refused"]
+
+
+@pytest.mark.parametrize(("allowed", "level"), [(0, "debug"), (5, "warning")])
+async def test_more_refusals_than_allowed_are_only_in_the_most_detailed_log(
+    tmp_path: Path, sink: Lines, allowed: int, level: str
+):
+    served = Served(tmp_path, limits=RequestLimits(logged_refusals_per_minute=allowed))
+    served.server_log = ServerLog(sink, "json", "debug")
+    async with served:
+        await refused(served.api("wrong").me())
+        assert [line["level"] for line in await ended(served, sink) if line.get("status") == 401] == [level]
 
 
 async def test_what_monitoring_asks_for_is_only_in_the_most_detailed_log(served: Served, sink: Lines):

@@ -51,10 +51,10 @@ class Access:
         return LoggedIn(new.token, new.record.name, new.record.role, new.record.expires_at or 0.0)
 
     async def _refuse(self, address: str) -> None:
-        self._log.warning("login.failed", address=address)
         self.failed_logins += 1
         if not self._failed.take(source_of(address)):
             raise Problem("too-many-requests", "too many failed logins from your address; wait a minute")
+        self._log.warning("login.failed", address=address)
         if self._recorded.take():
             await self._audit.record(AuditEntry(kind="login.failed", ts=time.time(), by=f"@{address}"))
         raise Problem(

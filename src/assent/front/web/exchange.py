@@ -14,6 +14,8 @@ EXCHANGE = "assent.exchange"
 REQUEST_ID = b"x-request-id"
 CLIENT_GONE = 499
 """The usual status, in logs only, of a request whose client left before the response."""
+REFUSALS = (400, 401, 403, 408, 413, 415, 421, 429)
+"""What attackers and broken programs get."""
 QUIET = ("/healthz", "/readyz", "/metrics", "/favicon.ico")
 """What monitoring asks for all the time."""
 _GIVEN = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -32,10 +34,13 @@ class Exchange:
     def seconds(self) -> float:
         return time.monotonic() - self.started
 
-    def finished(self, scope: MutableMapping[str, Any], address: str, principal: Principal | None) -> None:
-        """The access log."""
+    def finished(
+        self, scope: MutableMapping[str, Any], address: str, principal: Principal | None, *, is_flood: bool
+    ) -> None:
+        """The access log. Of a flood of refusals, a few lines are enough: whoever sends it could fill the disk."""
         status = self.status or CLIENT_GONE
-        self._told(scope["path"], status)(
+        told = self.log.debug if is_flood else self._told(scope["path"], status)
+        told(
             "request",
             request_id=self.id,
             method=scope["method"],
@@ -50,7 +55,7 @@ class Exchange:
     def _told(self, path: str, status: int) -> Any:
         if status >= 500:
             return self.log.error
-        if status in (401, 403, 421, 429):
+        if status in REFUSALS:
             return self.log.warning
         is_quiet = path in QUIET or path == "/" or path.startswith("/page/")
         return self.log.debug if is_quiet and status < 400 else self.log.info

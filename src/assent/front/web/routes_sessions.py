@@ -12,6 +12,7 @@ from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.session_log import SessionBusy
 from assent.commands import (
+    Answer,
     CancelTurn,
     Command,
     Rename,
@@ -44,7 +45,7 @@ from assent.front.web.command_gateway import Caller, InboxKey
 from assent.front.web.model_rules import why_refused
 from assent.front.web.params import Offset, SessionId, ShortId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.routes_calls import call_view
+from assent.front.web.routes_calls import call_view, log_decision
 
 OPERATOR = {"role": "operator"}
 ON_THE_SERVER = (
@@ -236,6 +237,8 @@ async def command(app_state: TheAppState, caller: TheCaller, session_id: Session
     signed = msgspec.structs.replace(data, by=caller.by)
     key = app_state.gateway.inbox_key(caller, f"command {session_id}", msgspec.structs.replace(data, by=""))
     await app_state.gateway.record(session_id, key, signed)
+    if isinstance(data, Answer):
+        log_decision(app_state, caller, session_id, data, "recorded")
     return Key(key.name)
 
 

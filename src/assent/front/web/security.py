@@ -14,9 +14,9 @@ from typing import Any
 from msgspec import Struct
 
 from assent.front.web.access_tokens import Principal, TokenStore
-from assent.front.web.exchange import EXCHANGE, REQUEST_ID, Exchange, request_id
+from assent.front.web.exchange import EXCHANGE, REFUSALS, REQUEST_ID, Exchange, request_id
 from assent.front.web.problems import MEDIA_TYPE, Problem
-from assent.front.web.request_limits import RequestLimits, request_rates
+from assent.front.web.request_limits import RequestLimits, logged_refusal_rates, request_rates, source_of
 from assent.front.web.server_log import ServerLog
 from assent.front.web.token_uses import TokenUses
 from assent.front.web.traffic import Traffic
@@ -88,6 +88,7 @@ class AccessControl:
         self._uses = uses
         self._limits = limits
         self._rates = request_rates(limits)
+        self._refusals = logged_refusal_rates(limits)
         self._under_way = 0
         self._traffic = traffic
         self._log = log
@@ -125,7 +126,9 @@ class AccessControl:
             await send_problem(answer, problem, exchange.id)
         finally:
             self._under_way -= not streams
-            exchange.finished(scope, client_address(scope), scope.get(PRINCIPAL))
+            address = client_address(scope)
+            is_flood = exchange.status in REFUSALS and not self._refusals.take(source_of(address))
+            exchange.finished(scope, address, scope.get(PRINCIPAL), is_flood=is_flood)
 
     # --- requests ---
 
