@@ -31,6 +31,8 @@ class SandboxReport(Struct, frozen=True):
     problem: str
     """Why there is no sandbox; empty if there is one."""
     profiles: tuple[ProfileReport, ...]
+    landlock: ProfileReport | None = None
+    """The only profile that there is without bubblewrap, if the kernel can do it."""
 
 
 def confinement(env: Mapping[str, str], folder: str) -> "Confinement":
@@ -64,7 +66,20 @@ async def check_sandbox(env: Mapping[str, str], folder: str, settings: Settings)
         bubblewrap() or "none",
         problem,
         await _profiles(found),
+        await _landlock(found) if problem else None,
     )
+
+
+async def _landlock(found: "Confinement") -> ProfileReport | None:
+    """What still works without bubblewrap."""
+    from assent.sandbox.profiles import READ_ONLY
+    from assent.sandbox.self_test import in_words, tried_with_landlock
+
+    if await found.landlock_problem():
+        return None
+    probes, _ = await tried_with_landlock()
+    shown = tuple(ProbeReport(in_words(probe), probe.holds) for probe in probes)
+    return ProfileReport(READ_ONLY.name, READ_ONLY.summary, shown)
 
 
 async def _profiles(found: "Confinement") -> tuple[ProfileReport, ...]:

@@ -19,6 +19,6 @@ def main(argv: list[str]) -> int:
 
 async def _login(ca: str | None) -> int:
     async with connect(ca=ca) as api:
-        code = (await api.post("/codes"))["code"]
+        code = (await api.post("/login-codes"))["code"]
         sys.stdout.write(f"{api.http.url}/#code={code}\n")
     return exit_codes.OK

@@ -17,6 +17,8 @@ from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
     ApprovalRequested,
+    BackgroundEnded,
+    BackgroundStarted,
     CallFinished,
     CallInput,
     CallOutput,
@@ -63,6 +65,7 @@ from assent.scheduler.call import (
     advance,
     begin,
 )
+from assent.session.background import BackgroundCommand
 from assent.session.conversation import Conversation
 from assent.session.log import LogDamaged, title_of
 
@@ -96,8 +99,8 @@ class SessionState:
         self.answered_by: dict[str, str] = {}
         self.changes: dict[str, FileChange] = {}
         """What calls did or were about to do to files, in order."""
-        self.undone: set[str] = set()
-        """Calls whose change was undone."""
+        self.undone, self.background = set[str](), dict[str, BackgroundCommand]()
+        """Calls whose change was undone, and the commands that calls left running, also those that have ended."""
         self.todos: tuple[Todo, ...] = ()
         """The model's latest to-do list."""
         self.grants: dict[str, Grant] = {}
@@ -143,15 +146,25 @@ class SessionState:
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
             case (
-                ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess() | CallInput()
+                CallOutput() | CallProcess() | CallInput() | ApprovalRequested() | CallScheduled() | ApprovalModifying()
             ):
                 self._advance(event.call_id, event)
+            case BackgroundStarted() | BackgroundEnded():
+                self._run_in_background(event, ts)
             case PromptSubmitted() | ModelReplied() | TurnFinished():
                 self._converse(event, ts)
             case ChatCompressed() | OutputPruned() | ConversationRewound():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
+
+    def _run_in_background(self, event: BackgroundStarted | BackgroundEnded, ts: float) -> None:
+        match event:
+            case BackgroundStarted(call_id=call_id, command=command, pid=pid):
+                started = BackgroundCommand(call_id=call_id, command=command, pid=pid, started_at=ts)
+                self.background[call_id] = started
+            case BackgroundEnded(call_id=call_id, outcome=outcome):
+                self.background[call_id] = replace(self.background[call_id], outcome=outcome)
 
     def _start(self, event: CallStarted) -> None:
         self._count_use(event)

@@ -25,7 +25,7 @@ from support.certs import make_certificate
 from support.older_log import take_back_to
 from support.program import Program
 from support.proxy import Proxy
-from support.served import Json, Served, ServedProgram, refused, until_event, until_waiting
+from support.served import Served, ServedProgram, refused, until_event, until_waiting
 from support.waiting import WAIT_LIMIT
 
 pytestmark = pytest.mark.spec("H1")
@@ -213,10 +213,9 @@ async def test_a_new_address_can_be_had_while_the_server_runs(tmp_path: Path):
 async def test_nobody_else_gets_a_login_code(served: Served):
     """It would outlive their own token, and bear another name."""
     for token in (served.token("bob", "operator"), served.token("eve", "operator", owner="eve")):
-        assert (await refused(served.api(token).post("/codes"))).status == 403
-    code = served.server.login_address().rpartition("=")[2]
-    browser: Json = await served.api("").post("/login", {"code": code})
-    assert (await refused(served.api(browser["token"]).post("/codes"))).status == 403
+        assert (await refused(served.api(token).post("/login-codes"))).status == 403
+    same_name = served.server.tokens.issue("ann", "operator", seconds=60)
+    assert (await refused(served.api(same_name).post("/login-codes"))).status == 403
 
 
 def test_without_a_server_login_says_how_to_start_one(tmp_path: Path):

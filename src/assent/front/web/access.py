@@ -64,11 +64,11 @@ class Access:
         )
 
     def new_code(self, principal: Principal) -> str:
-        """Only for this user's own programs on this machine. The login would outlive any other token, and bear
-        another name than its holder's."""
+        """For another browser of the user who runs the server. A named token gets none, whatever its name and role:
+        the login could outlive it, and be somebody else's."""
         record = self._find(principal.token_id)
-        if record is None or record.kind != "local":
-            raise Problem("forbidden", "a login code is only given to `assent serve login` on the server's machine")
+        if record is None or record.kind == "named":
+            raise Problem("forbidden", "only the user who runs this server can log in another browser")
         return self.codes.issue()
 
     async def log_out(self, principal: Principal, by: str) -> None:

@@ -100,8 +100,10 @@ class LoggedIn(Struct, frozen=True):
 
 
 class LoginCode(Struct, frozen=True):
+    """It works once."""
+
     code: str
-    """Works once, within a minute, in the fragment of the page's URL."""
+    seconds: float
 
 
 class Me(Struct, frozen=True, kw_only=True):
@@ -188,6 +190,24 @@ class SessionList(Struct, frozen=True):
     sessions: tuple[SessionView, ...]
 
 
+class Found(Struct, frozen=True):
+    """Where the words of a search were said, for the last time in this session."""
+
+    session: str
+    title: str
+    folder: str
+    at: float
+    where: Literal["prompt", "reply"]
+    text: str
+    """The words with some of what is around them."""
+
+
+class SearchResult(Struct, frozen=True):
+    found: tuple[Found, ...]
+    complete: bool
+    """False if there was too much to read, or there are more."""
+
+
 class CallView(Struct, frozen=True):
     call: ToolCall
     hunks: tuple[ShownHunk, ...] = ()
@@ -248,6 +268,14 @@ class Output(Struct, frozen=True, kw_only=True):
 
 class FileList(Struct, frozen=True):
     files: tuple[str, ...]
+
+
+class FolderList(Struct, frozen=True):
+    path: str
+    parent: str | None
+    """The folder above, if sessions may work there."""
+    folders: tuple[str, ...]
+    """The names of the folders inside."""
 
 
 class PromptView(Struct, frozen=True):

@@ -11,6 +11,7 @@ from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, ma
 from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
+from assent.app.webhooks import Webhooks
 from assent.config import Settings
 from assent.events import Envelope, Queued
 from assent.front.web.access import Access
@@ -84,6 +85,7 @@ class AppState:
         self.readiness = Readiness(log.try_writing)
         self.traffic = Traffic()
         self.model_metrics = ModelMetrics()
+        self.webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
         parts = (
             self.feeds,
             self.overview,
@@ -92,6 +94,7 @@ class AppState:
             self.replies,
             self.prompts,
             self.model_metrics,
+            self.webhooks,
         )
         listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
@@ -130,6 +133,7 @@ class AppState:
         await self.catalog.close()
         await self.prompts.close()
         await self.engine.drain()
+        await self.webhooks.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 

@@ -7,7 +7,7 @@ from litestar.params import JSONBody
 
 from assent import __version__
 from assent.app.model_access import ModelError
-from assent.front.web.api_types import Health, LoggedIn, Login, LoginCode, Me, ModelList
+from assent.front.web.api_types import Health, LoggedIn, Login, Me, ModelList
 from assent.front.web.app_state import AppState
 from assent.front.web.metrics import MEDIA_TYPE, exposition
 from assent.front.web.params import TheAppState, TheCaller
@@ -25,12 +25,6 @@ MODELS_TIMEOUT = 5.0
 async def login(app_state: TheAppState, request: AnyRequest, data: JSONBody[Login]) -> LoggedIn:
     """Exchanges the code from the printed address for a token. A code works once."""
     return await app_state.access.log_in(data.code, client_address(request.scope))  # pyright: ignore
-
-
-@post("/codes", status_code=201, opt={"role": "operator"})
-async def new_code(app_state: TheAppState, caller: TheCaller) -> LoginCode:
-    """A new login code, for `assent serve login` on the server's machine."""
-    return LoginCode(app_state.access.new_code(caller.principal))
 
 
 @post("/logout", status_code=204)
@@ -95,4 +89,4 @@ async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
 
 
 PUBLIC_ROUTES = (health, ready, metrics)
-ROUTES = (login, new_code, logout, me, models)
+ROUTES = (login, logout, me, models)
