@@ -13,6 +13,7 @@
     note = "since the incident"
     priority = 700
     sandbox = "workspace"           # for an allowed command: read-only, workspace or network; "off" asks
+    without_effects = true          # allows only commands that were tried and changed nothing
     examples = { match = ["git push -f"], not_match = ["git pull"] }
 
 Examples are checked when the file is loaded: a rule that does not do what its author expects is an error.
@@ -55,6 +56,7 @@ class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     note: str = ""
     priority: int = 500
     sandbox: SandboxName | None = None
+    without_effects: bool = False
     examples: Examples = Examples()
 
 
@@ -106,6 +108,8 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     commands = _commands(spec, place)
     if spec.sandbox is not None and (commands == ("",) or spec.decision != "allow"):
         raise BadRule(f"{place}: `sandbox` belongs to a rule that allows a command")
+    if spec.without_effects and spec.decision != "allow":
+        raise BadRule(f"{place}: `without_effects` belongs to a rule that allows commands")
     rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
     _check_examples(spec, rules, place)
     return rules
@@ -143,6 +147,7 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
         place=place,
         note=spec.note,
         sandbox=spec.sandbox,
+        without_effects=spec.without_effects,
     )
 
 

@@ -52,6 +52,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     note: str = ""
     sandbox: SandboxName | None = None
     """For an allow rule about a command: what it runs in; chosen by what the command does, if not set."""
+    without_effects: bool = False
+    """It allows only commands that were tried and changed nothing."""
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
         """Whether everything but the command words matches; those are up to the shell gate."""
@@ -66,6 +68,7 @@ class Rule(Struct, frozen=True, kw_only=True):
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
             and (not self.argument or self._argument_matches(action))
+            and (not self.without_effects or _had_no_effects(action))
         )
 
     def _keeps_content(self, tool: str) -> bool:
@@ -205,3 +208,9 @@ def split_allowed(text: str) -> list[str]:
         else:
             current += char
     return [part.strip() for part in [*parts, current] if part.strip()]
+
+
+def _had_no_effects(action: Action) -> bool:
+    """It was tried, to its end, and left the workspace as it was."""
+    trial = action.details.trial if isinstance(action.details, ExecDetails) else None
+    return trial is not None and not trial.effects and not trial.stale

@@ -13,13 +13,14 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
-from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
+from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
-from assent.sandbox.profiles import PROFILES, Profile
+from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
 """They lead to programs outside the sandbox."""
@@ -90,14 +91,25 @@ class Confinement:
         return await asyncio.to_thread(self._confined, profile, cwd)  # it may search a large workspace
 
     def _confined(self, profile: Profile, cwd: str) -> "Confined":
-        program = bubblewrap()
-        assert program is not None, "tested before"
+        box = self._box(profile, cwd)
+        return Confined(self._launcher(box, cwd), box.absent)
+
+    def _box(self, profile: Profile, cwd: str) -> Box:
         try:
-            box = self._maker.box(profile, cwd)
             self.masks.make()
+            return self._maker.box(profile, cwd)
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
-        return Confined(bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks), box.absent)
+
+    def _launcher(self, box: Box, cwd: str) -> Launcher:
+        program = bubblewrap()
+        assert program is not None, "tested before"
+        return bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
+
+    async def launcher_for_trial(self, cwd: str) -> Launcher:
+        """For a command that sees a copy of the workspace: it can write there, and nowhere else. Raises Unconfined."""
+        box = await asyncio.to_thread(self._box, WORKSPACE, cwd)
+        return self._launcher(replace(box, writable=()), cwd)
 
 
 def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:

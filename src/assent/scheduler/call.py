@@ -27,6 +27,7 @@ from assent.events import (
     CallScheduled,
     CallStarted,
     Event,
+    TrialStarted,
 )
 from assent.parts import Display, Failure, Result
 
@@ -49,6 +50,10 @@ class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval", k
     """Who has the proposal open in an editor."""
     edited: bool = False
     """A person has changed the arguments; the model is told when it runs."""
+    tried_by: str | None = None
+    """Who has it tried right now; empty if the mode decided it, None if nobody."""
+    output: str = ""
+    """What it printed so far, while it is tried."""
 
 
 class Scheduled(Struct, frozen=True, gc=False, tag="scheduled"):
@@ -147,16 +152,19 @@ def advance(call: ToolCall, event: Event) -> ToolCall:
 def _following(call: ToolCall, event: Event) -> ToolCall | None:
     if isinstance(call, Terminal):
         return None
+    if isinstance(call, AwaitingApproval) and isinstance(event, _AboutQuestion):
+        return _asked(call, event)
     match call, event:
         case Executing(), CallOutput():
             output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
             return replace(call, output=output, received=event.received or call.received)
         case Executing(), CallProcess():
             return replace(call, pid=event.pid)
-        case AwaitingApproval(), ApprovalModifying():
-            return replace(call, modifying_by=event.by)
-        case AwaitingApproval(), ApprovalAnswered():
-            return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
+        case (
+            AwaitingApproval(),
+            ApprovalModifying() | ApprovalAnswered() | TrialStarted() | CallOutput() | CallProcess(),
+        ):
+            return _asked(call, event)
         case _, ApprovalRequested():
             edited = event.args is not None or _was_edited(call)
             request = _with_args(_described(call.request, event.about), event.args)
@@ -169,6 +177,26 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
             )
         case _, CallFinished():
             return _finished(call, event)
+        case _:
+            return None
+
+
+_AboutQuestion = ApprovalModifying | ApprovalAnswered | TrialStarted | CallOutput | CallProcess
+
+
+def _asked(call: AwaitingApproval, event: _AboutQuestion) -> AwaitingApproval | None:
+    """The question is still the same one."""
+    match call, event:
+        case AwaitingApproval(tried_by=str()), CallOutput():
+            return replace(call, output=(call.output + event.text)[-LIVE_OUTPUT_LIMIT:])
+        case AwaitingApproval(tried_by=str()), CallProcess():
+            return call
+        case AwaitingApproval(tried_by=None), TrialStarted():
+            return replace(call, tried_by=event.by)
+        case _, ApprovalModifying():
+            return replace(call, modifying_by=event.by)
+        case _, ApprovalAnswered():
+            return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
         case _:
             return None
 

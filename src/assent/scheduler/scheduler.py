@@ -21,12 +21,13 @@ from assent.plan import ExecutedFile
 from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
-from assent.scheduler.answers import Answers
-from assent.scheduler.approvals import Clock, NotWaiting
+from assent.scheduler.answers import CHANGED_SINCE_TRIED, Answers
+from assent.scheduler.approvals import Clock, NotWaiting, trial_of
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
 from assent.scheduler.transitions import Over, Transitions
+from assent.scheduler.trial_runs import STOPPED, TrialRuns, drop_trial
 from assent.secrets.mask import Masker
 from assent.tools.registry import Registry
 from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
@@ -38,8 +39,12 @@ INTERRUPTED = Failure(
 )
 
 
-def interrupted(survivors: tuple[int, ...]) -> Failure:
-    """The end of a call that an earlier process was running, with those of its processes that could not be ended."""
+def interrupted(survivors: tuple[int, ...], outcome: str = "") -> Failure:
+    """The end of a call that an earlier process was running: what is known of it, and those of its processes that could
+    not be ended.
+    """
+    if outcome:
+        return Failure(INTERRUPTED.type, f"Assent stopped while this call was running. {outcome}")
     if not survivors:
         return INTERRUPTED
     who = ", ".join(map(str, survivors))
@@ -89,6 +94,7 @@ class Scheduler:
             masker=self._masker,
         )
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
+        self._trials = TrialRuns(self._transitions, lambda task: LiveChannel(task, journal, self._masker))
 
     # --- the client interface ---
 
@@ -211,6 +217,8 @@ class Scheduler:
             await self._cancelled(task)
         finally:
             task.answerable.set()
+            if isinstance(task.call, Terminal):
+                await drop_trial(task)
             batch.leave(task)
 
     async def _decide(self, task: CallTask, batch: Batch) -> None:
@@ -235,6 +243,9 @@ class Scheduler:
     async def _until_answered(self, task: CallTask) -> None:
         task.answerable.set()
         while isinstance(task.call, AwaitingApproval):
+            if task.call.tried_by is not None:
+                await self._trials.run(task)
+                continue
             if task.stale:
                 await self._look_again(task)
                 continue
@@ -291,7 +302,7 @@ class Scheduler:
         match task.call:
             case AwaitingApproval(approval=asked) if verdict.ruling == "ask":
                 if self._transitions.digest(task) != asked.digest:
-                    await self._transitions.ask(task, task.invocation, "an earlier call changed what it would do")
+                    await self._transitions.ask(task, task.invocation, _why_changed(task))
             case Scheduled(decision=Decision(source="person", digest=digest)) if _may_stand(verdict, task):
                 if self._transitions.digest(task) != digest:
                     await self._transitions.ask(task, task.invocation, self._transitions.what_changed(task))
@@ -358,7 +369,8 @@ class Scheduler:
         """Continue a call from the log. What may have happened does not happen again; a question stays a question."""
         match task.call:
             case Executing():
-                await self._transitions.fail(task, interrupted(await self._leftovers(task)))
+                failure = interrupted(await self._leftovers(task), await self._transitions.known_outcome(task))
+                await self._transitions.fail(task, failure)
             case Validating():
                 await self._decide(task, batch)
             case AwaitingApproval() | Scheduled():
@@ -376,8 +388,11 @@ class Scheduler:
 
     async def _resume_decided(self, task: CallTask, call: AwaitingApproval | Scheduled, batch: Batch) -> None:
         invocation = await self._transitions.build(task)
+        await self._trials.resume(task, call)
         verdict = await self._judge_in_order(task, invocation, batch)
         match call:
+            case AwaitingApproval(tried_by=str()) if verdict.ruling == "ask":
+                await self._transitions.ask(task, invocation, STOPPED)
             case Scheduled() if call.decision.source == "person" and not task.postponed:
                 await self._transitions.ask(task, invocation, "you approved it, but Assent stopped before it started")
             case Scheduled() if verdict.ruling == "allow":
@@ -393,6 +408,11 @@ class Scheduler:
 def _approved_files(action: Action) -> tuple[ExecutedFile, ...]:
     """What a rule or a mode allows, it allows whatever is in the files."""
     return action.details.executes if isinstance(action.details, ExecDetails) else ()
+
+
+def _why_changed(task: CallTask) -> str:
+    trial = trial_of(None if task.action is None else task.action.details)
+    return CHANGED_SINCE_TRIED if trial is not None else "an earlier call changed what it would do"
 
 
 def _may_stand(verdict: Verdict, task: CallTask) -> bool:
@@ -412,7 +432,7 @@ def _why_again(task: CallTask, before: Approval) -> str:
 def _can_be_parked(call: ToolCall) -> bool:
     match call:
         case AwaitingApproval():
-            return not (call.answered_by or call.modifying_by)
+            return not (call.answered_by or call.modifying_by) and call.tried_by is None
         case Scheduled():
             return call.decision.source != "person"  # their approval would have to be requested again
         case _:

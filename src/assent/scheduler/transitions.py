@@ -19,6 +19,7 @@ from assent.events import (
     CommandTaken,
     DurableEvent,
     GrantAdded,
+    TrialStarted,
 )
 from assent.parts import Failure, JsonObject, TerminalDisplay
 from assent.policy.action import Action
@@ -214,10 +215,10 @@ class Transitions:
                 await self.allow(task, verdict)
             case "deny":
                 await self.deny(task, verdict)
-            case "ask" if not self._attended:
-                await self.fail(task, _nobody_to_ask(task, verdict))
+            case "ask" if await self._tries_by_itself(task, invocation):
+                await self.ask(task, invocation, verdict.reason, tried=True)
             case "ask":
-                await self.ask(task, invocation, verdict.reason)
+                await self.ask_or_fail(task, invocation, verdict.reason)
 
     def allow(self, task: CallTask, verdict: Verdict) -> Awaitable[None]:
         decision = Decision(source=verdict.source, reason=verdict.reason, rule=verdict.rule)
@@ -226,17 +227,47 @@ class Transitions:
     async def deny(self, task: CallTask, verdict: Verdict) -> NoReturn:
         await self.fail(task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
 
-    async def ask(self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None) -> None:
+    async def ask_or_fail(self, task: CallTask, invocation: Invocation, why: str) -> None:
+        if not self._attended:
+            await self.fail(task, _nobody_to_ask(task, why))
+        await self.ask(task, invocation, why)
+
+    async def ask(
+        self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None, *, tried: bool = False
+    ) -> None:
+        """With `tried`, it is tried at once, and the question that follows is about what it did."""
         assert task.action is not None
         expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
         unapproved = self._policy.unapproved(task.action.details)
-        approval = make_approval(self._session, task.call_id, task.action, invocation, why, expires, unapproved)
-        await self.move(task, ApprovalRequested(task.call_id, approval, args, new_about(task, invocation)))
+        untried = await self._why_untried(task, invocation)
+        approval = make_approval(
+            self._session, task.call_id, task.action, invocation, why, expires, unapproved, untried
+        )
+        events: list[DurableEvent] = [ApprovalRequested(task.call_id, approval, args, new_about(task, invocation))]
+        events += [TrialStarted(task.call_id, approval.id, "")] if tried else []
+        await self.move(task, *events)
         failpoints.hit("asked")
+
+    async def _why_untried(self, task: CallTask, invocation: Invocation) -> str | None:
+        """Why the call cannot be tried first; empty if it can, None if there is nothing to try."""
+        details = task.action.details if task.action is not None else None
+        triable = invocation.triable()
+        if triable is None or not isinstance(details, ExecDetails) or details.wider:
+            return None
+        if not task.in_turn and task.siblings is not None and task.siblings.may_change(task):
+            return "earlier calls of the same reply run first"
+        return await triable.problem()
+
+    async def _tries_by_itself(self, task: CallTask, invocation: Invocation) -> bool:
+        if task.action is None or not self._policy.tries_first(task.action):
+            return False
+        return await self._why_untried(task, invocation) == ""
 
     def what_changed(self, task: CallTask) -> str:
         """Why a yes does not cover what the call would do now."""
         details = task.action.details if task.action is not None else None
+        if isinstance(details, ExecDetails) and details.trial is not None and details.trial.stale:
+            return "files that it changed in the trial have been changed by somebody else since"
         files = self._policy.unapproved(details)
         return unapproved_in_words(files) if files else "what it would do has changed since you approved it"
 
@@ -258,6 +289,16 @@ class Transitions:
             return await tool.build(task.request.args).end_leftovers(self.mark(task))
         except InvalidParams:
             return ()
+
+    async def known_outcome(self, task: CallTask) -> str:
+        """What a call has done that an earlier process was running; empty if that is unknown."""
+        tool = await self._registry.find(task.request.tool)
+        if tool is None:
+            return ""
+        try:
+            return await tool.build(task.request.args).known_outcome(self.mark(task))
+        except InvalidParams:
+            return ""
 
     # --- endings ---
 
@@ -303,10 +344,10 @@ class Transitions:
         return round((self._timer() - moment) * 1000)
 
 
-def _nobody_to_ask(task: CallTask, verdict: Verdict) -> Failure:
+def _nobody_to_ask(task: CallTask, why: str) -> Failure:
     return Failure(
         "approval_unavailable",
-        f'Tool execution of "{task.request.tool}" needs approval ({verdict.reason}), and nobody can give it. '
+        f'Tool execution of "{task.request.tool}" needs approval ({why}), and nobody can give it. '
         "Do not try again; continue without it or say what the user should run.",
     )
 

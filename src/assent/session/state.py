@@ -49,6 +49,7 @@ from assent.events import (
     SessionRenamed,
     TextDelta,
     ThoughtDelta,
+    TrialStarted,
     TurnFinished,
 )
 from assent.parts import Call, Effort, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
@@ -134,6 +135,9 @@ class SessionState:
                 self._put(begin(event, ts))
             case ApprovalAnswered():
                 self.answered_by[event.call_id] = event.by
+                self.keys.add(event.key)
+                self._advance(event.call_id, event)
+            case TrialStarted():
                 self.keys.add(event.key)
                 self._advance(event.call_id, event)
             case CallStarted():

@@ -7,13 +7,14 @@ imported with the first call, ends the command with everything it started.
 import functools
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
+from assent.events import FileChange
 from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
 from assent.plan import SandboxName
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.sandbox.confinement import Confined, Confinement
+    from assent.sandbox.trials import StartedTrial, Trials
+    from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
 
@@ -82,10 +85,11 @@ class ShellTool(Tool[ShellParams]):
         masker: Masker | None = None,
         confinement: "Callable[[], Confinement] | None" = None,
         approved: SandboxName = "off",
+        trials: "Callable[[Confinement], Trials] | None" = None,
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
         get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
-        and which profile those have that run as they are written.
+        which profile those have that run as they are written, and what tries them first.
         """
         self.files = files
         self.limits = limits
@@ -97,6 +101,14 @@ class ShellTool(Tool[ShellParams]):
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
         self.said_no_sandbox = False
+        self._make_trials = trials
+
+    @functools.cached_property
+    def trials(self) -> "Trials | None":
+        """What tries commands first; None if nothing does."""
+        if self._make_trials is None or self.confinement is None:
+            return None
+        return self._make_trials(self.confinement())
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -111,12 +123,22 @@ class ShellTool(Tool[ShellParams]):
         return ShellInvocation(self, params)
 
 
+class _Ended(NamedTuple):
+    """A command that ran, with everything that has to be said about it."""
+
+    finished: "ProcessFinished"
+    whole: "WholeOutput"
+    removed: list[str]
+    watch: "StartWatch"
+
+
 class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
         self._params = params
         self._notices: list[str] = []
         """What the person is told with the output, besides the model."""
+        self._trial: ShellTrial | None = None
 
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
@@ -133,7 +155,18 @@ class ShellInvocation(Invocation):
             risk_reason="It was not analysed.",
             sandbox=self._params.sandbox or self._tool.approved,
             wider=bool(self._params.sandbox) and self._tool.confinement is not None,
+            trial=None if self._trial is None else await self._trial.shown(),
         )
+
+    def triable(self) -> "ShellTrial | None":
+        if self._trial is None and self._tool.trials is not None:
+            from assent.tools.support.shell_trial import ShellTrial
+
+            self._trial = ShellTrial(self._tool.trials, self._tried, self._directory)
+        return self._trial
+
+    def change(self) -> FileChange | None:
+        return None if self._trial is None else self._trial.change()
 
     def resources(self) -> Resources:
         """The files that a command touches are unknown here; the gate decides whether it only reads."""
@@ -143,6 +176,31 @@ class ShellInvocation(Invocation):
         return (self._tool.files.absolute(self._params.dir_path),)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        from assent.tools.support.command_report import ended_badly, for_person
+
+        if self._trial is not None and self._trial.is_shown:
+            return await self._trial.apply()
+        confined = await self._confined(permit)
+        ended = await self._watched(permit, confined, live)
+        report = self._report(ended, permit, self._profile(permit))
+        output = for_person(ended.finished) + "".join(f"[{note}]\n" for note in self._notices)
+        return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
+
+    async def _tried(self, permit: Permit, live: Live, started: "StartedTrial") -> "TriedCommand":
+        """The command in a copy of the workspace; what it says is kept until the effects are applied."""
+        from assent.sandbox.confinement import Confined
+        from assent.tools.support.command_report import ended_badly, for_person
+        from assent.tools.support.shell_trial import TriedCommand
+
+        ended = await self._watched(permit, Confined(started.launcher), live)
+        finished, mask = ended.finished, self._tool.masker.text
+        if finished.never_ran:
+            raise ToolFailed("trial_unavailable", f"The command could not be tried: {finished.output.text().strip()}")
+        report = mask(self._report(ended, permit, "workspace"))
+        notices, self._notices = tuple(self._notices), []
+        return TriedCommand(mask(for_person(finished)), ended_badly(finished) or "exit 0", report, notices)
+
+    async def _watched(self, permit: Permit, confined: "Confined | None", live: Live) -> "_Ended":
         import asyncio
 
         from assent.process.changed_files import FileChanged, StartWatch
@@ -153,7 +211,6 @@ class ShellInvocation(Invocation):
         throttle = Throttle(live.output, live.received)
         cleaner = OutputCleaner(self._tool.masker)
         whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
-        confined = await self._confined(permit)
         removed: list[str] = []
         try:
             watch = StartWatch(permit.unchanged)
@@ -170,7 +227,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        return self._result(finished, whole, permit, removed, watch)
+        return _Ended(finished, whole, removed, watch)
 
     async def _run(
         self,
@@ -236,28 +293,20 @@ class ShellInvocation(Invocation):
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
             ) from error
 
-    def _result(
-        self,
-        finished: "ProcessFinished",
-        whole: "WholeOutput",
-        permit: Permit,
-        removed: list[str],
-        watch: "StartWatch",
-    ) -> ToolResult:
-        from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+    def _report(self, ended: "_Ended", permit: Permit, profile: SandboxName) -> str:
+        """For the model. What the person must know, too, becomes a notice."""
+        from assent.tools.support.command_report import for_model, missed, passed_over
         from assent.tools.support.sandbox_notes import sandbox_notes
 
-        folder = self._directory()
+        finished, folder = ended.finished, self._directory()
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        notes += [*sandbox_notes(finished, self._profile(permit)), *removed]
-        watch.look()
-        if watch.changed is not None:
-            self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *self._notices])
-        output = for_person(finished) + "".join(f"[{note}]\n" for note in self._notices)
-        return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
+        notes += [*sandbox_notes(finished, profile), *ended.removed]
+        ended.watch.look()
+        if ended.watch.changed is not None:
+            self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))
+        return "\n".join([for_model(finished, self._limits, ended.whole, shown), *notes, *self._notices])
 
     def _without_sandbox(self, why: Exception) -> None:
         """The person and the model are told once that there is no sandbox."""
@@ -269,6 +318,13 @@ class ShellInvocation(Invocation):
         from assent.process.leftover import end_leftovers
 
         return await end_leftovers(mark)
+
+    async def known_outcome(self, mark: str) -> str:
+        if self._tool.trials is None:
+            return ""
+        from assent.tools.support.shell_trial import what_was_applied
+
+        return await what_was_applied(self._tool.trials, mark)
 
     @functools.cached_property
     def _limits(self) -> "ProcessLimits":

@@ -105,7 +105,7 @@ class TerminalAsker:
     def _next(self) -> None:
         if self._asking is not None or self._sent or not self._listening:
             return
-        calls = [call for call in self._waiting() if not call.answered_by]
+        calls = [call for call in self._waiting() if not call.answered_by and call.tried_by is None]
         if calls:
             self._show(calls[0], len(calls))
 

@@ -18,7 +18,8 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import offered_keys, question_title
+from assent.app.question_text import offered_keys, question_title, tried
+from assent.app.trial_text import yes_to
 from assent.app.wording import editing, safe
 from assent.approval import AskDetails, EditDetails, ExecDetails
 from assent.commands import Answer
@@ -28,7 +29,7 @@ from assent.front.tui.line_view import LineView
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.text_style import TextStyler
 
-ANSWERS = frozenset("yasteinrA")
+ANSWERS = frozenset("yasteindrA")
 YES = ANSWERS - frozenset("enr")
 """Keys that approve; they need the whole question to have been shown."""
 BODY_SHARE = 0.55
@@ -92,6 +93,16 @@ class QuestionLines(LineView):
         if self._seen_until >= len(self._strips):
             self.seen = True
             self.post_message(ApprovalPanel.Seen())
+
+
+def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
+    """What the keys mean for a command, before and after it was tried."""
+    if "try_first" not in call.approval.options and "run_directly" not in call.approval.options:
+        return {}
+    trial = tried(call.approval.details)
+    if trial is None:
+        return {"t": "try it first"}
+    return {"y": "apply these parts" if part else yes_to(trial), "t": "try it again", "d": "run it directly"}
 
 
 def _wrapped(offers: Sequence[Text], width: int) -> Text:
@@ -255,6 +266,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         number = list(self._questions).index(self._current) + 1
         if len(self._questions) > 1:
             title.append(f"   {number} of {len(self._questions)} (← →)", palette.dim)
+        if call.tried_by is not None:
+            title.append("   being tried in a copy of the workspace …", f"bold {palette.accent}")
         if call.modifying_by:
             title.append(f"   {safe(editing(call.modifying_by, self._me()), 'label')}", palette.warn)
         return title
@@ -280,6 +293,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         return _wrapped(offers, self._width)
 
     def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
+        if call.tried_by is not None:
+            return [("n", "no, stop it (Enter)"), ("r", "no, because…")]
         offered = offered_keys(call.approval)
         question = self.question
         part = question is not None and question.partial is not None
@@ -290,13 +305,15 @@ class ApprovalPanel(Vertical, can_focus=True):
             "s": "always for this server",
             "t": "always for this tool",
             "e": "edit first",
-        }
-        offers = [(key, words[key]) for key in offered if key in words and not (part and key in "ast")]
-        offers += [] if asked else [("i", "change arguments")]
-        offers += [("n", "no (Enter)"), ("r", "no, because…")]
-        if question is not None and len(question.hunks) > 1:
+        } | _words_for_trials(call, part=part)
+        offers = [(key, words[key]) for key in offered if key in words and not (part and key in "astd")]
+        tried_before = tried(call.approval.details) is not None
+        offers += [] if asked or tried_before else [("i", "change arguments")]
+        offers += [("n", "discard (Enter)" if tried_before else "no (Enter)"), ("r", "no, because…")]
+        if question is not None and len(question.numbers) > 1:
             offers += [("[ ]", "part"), ("space", "include or exclude it")]
-        if isinstance(call.approval.details, EditDetails) and self._width > SPLIT_WIDTH:
+        diffs = tried_before or isinstance(call.approval.details, EditDetails)
+        if diffs and self._width > SPLIT_WIDTH:
             offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
         if len(self._for_all) > 1 and self.all_seen:
             offers.append(("A", f"yes to all {len(self._for_all)}"))
@@ -401,7 +418,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.body.scroll_to(y=top, animate=False)
 
     def action_toggle_hunk(self) -> None:
-        if self.question is not None and len(self.question.hunks) > 1:
+        if self.question is not None and len(self.question.numbers) > 1:
             self.question.toggle()
             self.redraw()
         else:

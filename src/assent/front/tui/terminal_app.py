@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host, NotHere
 
-MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan")
+MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
 KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 QUIT_SECONDS = 2.0

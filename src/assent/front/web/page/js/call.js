@@ -7,6 +7,7 @@ import { Diff } from "./diff.js";
 import { html, steady, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
 import { Terminal } from "./terminal.js";
+import { Trying } from "./trial.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Call} Call */
@@ -28,6 +29,7 @@ export const CallBlock = steady(
   /** @param {{ session: string, call: Call, answered: string, tick: number }} props */
   ({ session, call, answered }) => {
     if (call.type === "awaiting_approval" && call.approval && !call.answered_by) {
+      if (call.tried_by !== undefined && call.tried_by !== null) return html`<${Trying} ...${{ session, call }} />`;
       const { approval, modifying_by } = call;
       return html`<${Card} key=${approval.id} ...${{ session, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
     }

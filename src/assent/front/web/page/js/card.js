@@ -10,6 +10,7 @@ import { AlwaysPanel, EditPanel, RefusePanel } from "./panels.js";
 import { useQuiet } from "./quiet.js";
 import { useSeen } from "./seen.js";
 import { state } from "./store.js";
+import { choosable, Tried, trialOf, trialTitle } from "./trial.js";
 import { marked, visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
@@ -59,7 +60,7 @@ function useAnswers(session, call, approval, view) {
   const [problem, setProblem] = useState("");
   const quiet = useQuiet(view ? approval.digest : "");
   const reading = useSeen(view ? approval.digest : "");
-  const may = rights(approval, view !== null && reading.seen, left.size, view?.hunks.length ?? 0);
+  const may = rights(approval, view !== null && reading.seen, left.size, numbers(view).length);
   const sending = state.sending.has(keyOf(session, call, approval.id));
   const asksAgain = approval.options.includes("modify_with_editor");
 
@@ -76,6 +77,8 @@ function useAnswers(session, call, approval, view) {
       setPanel("edit");
     },
     refuse: () => setPanel("refuse"),
+    try: () => void send({ outcome: "try_first" }),
+    direct: () => void send({ outcome: "run_directly" }),
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const wish = isCommand(event) ? KEYS[event.key] : undefined;
@@ -95,7 +98,10 @@ function isCommand(event) {
 }
 
 /** @param {CallView | null} view @param {Set<number>} left */
-const taken = (view, left) => (view?.hunks ?? []).map((hunk) => hunk.number).filter((number) => !left.has(number));
+const taken = (view, left) => numbers(view).filter((number) => !left.has(number));
+
+/** The parts that can be chosen. @param {CallView | null} view */
+const numbers = (view) => (view?.parts?.length ? choosable(view.parts) : view?.hunks ?? []).map((part) => part.number);
 
 /** @param {Set<number>} set @param {number} number @param {boolean} inside */
 function toggled(set, number, inside) {
@@ -120,7 +126,7 @@ function Question({ approval, view, answers, modifyingBy }) {
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, send, close, allowed: may.always }} />`}
     ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}
     ${panel === "refuse" && html`<${RefusePanel} ...${{ send, close }} />`}
-    ${!panel && html`<${Buttons} ...${{ approval, answers, of: view.hunks.length }} />`}
+    ${!panel && html`<${Buttons} ...${{ approval, answers, of: numbers(view).length }} />`}
   </div>`;
 }
 
@@ -137,8 +143,8 @@ function Asked({ approval, questions, view, answers }) {
   </div>`;
 }
 
-/** @type {Record<string, "yes" | "always" | "edit" | "refuse">} */
-const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse" };
+/** @type {Record<string, "yes" | "always" | "edit" | "refuse" | "try" | "direct">} */
+const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse", t: "try", d: "direct" };
 
 /** What this person may answer now. @param {Approval} approval @param {boolean} seen @param {number} left @param {number} of */
 function rights({ options, details }, seen, left, of) {
@@ -148,9 +154,11 @@ function rights({ options, details }, seen, left, of) {
     reply: role !== "viewer" && details.type === "ask",
     yes: details.type !== "ask" && role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
     always: role === "operator" && seen && left === 0 && options.some((one) => one.startsWith("proceed_always")),
-    edit: details.type !== "ask" && role === "operator" && offers("proceed_once"),
+    edit: details.type !== "ask" && role === "operator" && offers("proceed_once") && !trialOf(details),
+    try: role !== "viewer" && seen && offers("try_first"),
+    direct: role !== "viewer" && seen && left === 0 && offers("run_directly"),
     refuse: role !== "viewer" && offers("cancel"),
-    choose: role !== "viewer" && details.type === "edit",
+    choose: role !== "viewer" && (details.type === "edit" || trialOf(details) !== null),
   };
 }
 
@@ -160,12 +168,16 @@ function Buttons({ approval, answers, of }) {
   if (state.me?.role === "viewer") return html`<p class="soft">You can view this, but not answer.</p>`;
   if (sending) return html`<div class="answers"><p role="status" class="soft"><span class="pulse">●</span> Sending your answer …</p></div>`;
   const always = state.me?.role === "operator" && approval.options.some((one) => one.startsWith("proceed_always"));
-  const yes = left.size ? `Yes, ${of - left.size} of ${of} parts` : "Yes, once";
+  const trial = trialOf(approval.details);
+  const whole = trial ? (of ? "Apply this" : "Use the output") : "Yes, once";
+  const yes = left.size ? `${trial ? "Apply" : "Yes,"} ${of - left.size} of ${of} parts` : whole;
   return html`<div class="answers" role="group" aria-label="Your answer">
-    <button class="primary" disabled=${!may.yes} onClick=${click("yes")}>${yes} <kbd>y</kbd></button>
+    ${approval.options.includes("proceed_once") && html`<button class="primary" disabled=${!may.yes} onClick=${click("yes")}>${yes} <kbd>y</kbd></button>`}
+    ${approval.options.includes("try_first") && html`<button disabled=${!may.try} onClick=${click("try")}>${trial ? "Try again" : "Try first"} <kbd>t</kbd></button>`}
+    ${approval.options.includes("run_directly") && html`<button disabled=${!may.direct} onClick=${click("direct")}>Run directly <kbd>d</kbd></button>`}
     ${always && html`<button disabled=${!may.always} onClick=${click("always")}>Always … <kbd>a</kbd></button>`}
     ${may.edit && html`<button onClick=${click("edit")}>Edit … <kbd>e</kbd></button>`}
-    ${may.refuse && html`<button class="danger" onClick=${click("refuse")}>No … <kbd>n</kbd></button>`}
+    ${may.refuse && html`<button class="danger" onClick=${click("refuse")}>${trial ? "Discard" : "No"} … <kbd>n</kbd></button>`}
   </div>`;
 }
 
@@ -175,7 +187,7 @@ export function title(details) {
     case "edit":
       return `${details.old === null || details.old === undefined ? "Create" : "Change"} ${visible(details.path)}`;
     case "exec":
-      return "Run a command";
+      return details.trial ? trialTitle(details.trial) : "Run a command";
     case "info":
       return details.urls?.length ? "Fetch from the web" : "Access data";
     case "mcp":
@@ -209,6 +221,13 @@ function Exact({ reading: { box, look }, approval, view, left, choose }) {
     </div>`;
   }
   const text = view.shown?.text ?? visible(exactText(approval.details));
+  const trial = trialOf(approval.details);
+  if (trial) {
+    return html`<div class="exact diff-box" ref=${box} onScroll=${look} tabindex="0" role="region" aria-label="What the command did">
+      <pre class="tried-command"><span class="prompt-sign" aria-hidden="true">$ </span>${text}</pre>
+      <${Tried} ...${{ trial, parts: view.parts ?? [], left, choose }} />
+    </div>`;
+  }
   return html`<pre class="exact" ref=${box} onScroll=${look} tabindex="0" role="region" aria-label=${label}>${
     approval.details.type === "exec" && html`<span class="prompt-sign" aria-hidden="true">$ </span>`
   }${marked(text).map((piece) => (piece.hidden ? html`<mark class="hidden-char">${piece.text}</mark>` : piece.text))}</pre>`;
@@ -253,6 +272,7 @@ function Reasons({ approval, args }) {
     ${details.type === "exec" && html`<p>In <code>${visible(details.directory)}</code>${sandboxInWords(details)}</p>`}
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${visible(details.risk_reason)}</p>`}
     ${unapproved.length > 0 && html`<p class="unapproved"><strong>Runs files that you have not approved:</strong> ${unapproved.map(fileState).join(", ")}</p>`}
+    ${approval.untried && html`<p>It cannot be tried first: ${visible(approval.untried)}</p>`}
     <p><strong>Asked because:</strong> ${visible(why)}</p>
     ${expires_at && html`<p>Expires at ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
     ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, MAX_REASON_LENGTH))}</q></p>`}
