@@ -270,7 +270,8 @@ def _in_words(problem: str, type_: type[Struct]) -> str:
     what, _, place = problem.partition(" - at `$.")
     place = place.rstrip("`")
     if place == "approval_mode":
-        return "`approval_mode` must be default, auto_edit, auto_try or plan; for yolo, use --approval-mode yolo at every start"
+        known = "default, auto_edit, auto_try or plan"
+        return f"`approval_mode` must be {known}; for yolo, use --approval-mode yolo at every start"
     if not what.startswith(_UNKNOWN):
         return f"`{place}`: {what}" if place else what
     import difflib

@@ -40,13 +40,18 @@ class Workbench:
         self.work.mkdir(exist_ok=True)
         self.store = TrialStore(str(self.data / "trials"))
         confinement = Confinement([str(self.work)], [str(self.data)], str(self.data / "sandbox"), os.environ)
-        self.trials = Trials(confinement, self.store, str(self.work))
         self.tool = ShellTool(
             Files(Workspace([str(self.work)], str(self.work))),
             limits=limits or CommandLimits(),
             confinement=lambda: confinement,
-            trials=lambda _: self.trials,
+            trials=self.store.path,
         )
+
+    @property
+    def trials(self) -> Trials:
+        found = self.tool.trials
+        assert found is not None
+        return found
 
     def write(self, **files: str) -> None:
         for name, text in files.items():

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.config import Settings, data_folder
+from assent.config import Settings
 from assent.plan import SandboxName
 
 if TYPE_CHECKING:  # needed with the first command only
     from assent.sandbox.confinement import Confinement
-    from assent.sandbox.trials import Trials
 
 
 class ProbeReport(Struct, frozen=True):
@@ -37,13 +36,6 @@ def confinement(env: Mapping[str, str], folder: str) -> "Confinement":
     from assent.sandbox.confinement import workspace_confinement
 
     return workspace_confinement(env, folder)
-
-
-def trials(env: Mapping[str, str], folder: str, confinement: "Confinement") -> "Trials":
-    from assent.files.trial_store import TrialStore
-    from assent.sandbox.trials import Trials
-
-    return Trials(confinement, TrialStore(str(data_folder(env) / "trials")), folder)
 
 
 async def check_sandbox(env: Mapping[str, str], folder: str, settings: Settings) -> SandboxReport:

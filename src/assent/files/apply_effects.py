@@ -64,6 +64,26 @@ def progress(root: str, effects: Sequence[Effect]) -> Progress:
     return Progress(tuple(applied), tuple(still), tuple(other))
 
 
+def reversal(root: str, effects: Sequence[Effect], *, interrupted: bool) -> tuple[list[Effect], list[str]]:
+    """What restores the places that have changed, and the places that somebody else changed. If applying was
+    interrupted, a place may be empty on its way from one thing to another, and a new folder may lack its permissions.
+    """
+    reverse, other = list[Effect](), list[str]()
+    with opened(root) as folders:
+        for effect in effects:
+            found = _now(folders, effect.path)
+            now = None if found is None else found[0]
+            if now == effect.after or (interrupted and now != effect.before and _is_between(now, effect.after)):
+                reverse.append(Effect(effect.path, now, effect.before))
+            elif now != effect.before:
+                other.append(effect.path)
+    return reverse, other
+
+
+def _is_between(now: Entry | None, after: Entry | None) -> bool:
+    return now is None or (now.kind == "folder" and after is not None and after.kind == "folder")
+
+
 def apply_effects(root: str, effects: Sequence[Effect], contents: Contents, keep: str) -> None:
     """`keep` is a folder for what is replaced, by hash. Raises Changed, PartlyApplied, or OSError if nothing was
     written.

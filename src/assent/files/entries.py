@@ -40,10 +40,6 @@ class Effect(Struct, frozen=True, gc=False, omit_defaults=True):
     before: Entry | None
     after: Entry | None
 
-    @property
-    def reverse(self) -> "Effect":
-        return Effect(self.path, self.after, self.before)
-
 
 Stamp = tuple[int, int, int]
 """Changes whenever somebody touches a place: the inode, the time of its last change, and its size."""

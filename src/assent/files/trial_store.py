@@ -23,7 +23,7 @@ from assent.trial import ShownEffect
 
 _MAX_AGE = 30 * 24 * 3600
 """Seconds for which what was applied can be undone, and what waits can be applied."""
-_LOCK, _RESULT, _APPLIED = "lock", "trial.json", "applied.json"
+_LOCK, _RESULT, _APPLIED, _COMPLETE = "lock", "trial.json", "applied.json", "complete"
 
 
 class TrialResult(Struct, frozen=True, kw_only=True):
@@ -81,6 +81,14 @@ class TrialFolder:
         for folder in (self.path, self.kept):
             make_private(folder)
         save_private(Path(self.path, _APPLIED), msgspec.json.encode(effects))
+
+    def end_applying(self) -> None:
+        """All of it is in the workspace."""
+        save_private(Path(self.path, _COMPLETE), b"")
+
+    @property
+    def was_interrupted(self) -> bool:
+        return not os.path.exists(os.path.join(self.path, _COMPLETE))
 
     def applied(self) -> tuple[Effect, ...] | None:
         """What was about to change, or has changed; None if nothing was."""

@@ -27,7 +27,6 @@ from assent.tools.write_todos import WriteTodosTool
 
 if TYPE_CHECKING:
     from assent.sandbox.confinement import Confinement
-    from assent.sandbox.trials import Trials
     from assent.web.fetch import Web
 
 
@@ -44,14 +43,14 @@ def builtin_tools(
     masker: Masker | None = None,
     confinement: "Callable[[], Confinement] | None" = None,
     approved: SandboxName = "off",
-    trials: "Callable[[Confinement], Trials] | None" = None,
+    trials: str = "",
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
     watching. `outputs` is the folder for output that is too long for the model; the workspace must allow reading it.
     `memory` is the user's own context file; without one nothing is remembered. `contents` keeps large file contents
     from before a change. `environment` selects the variables that commands get, `masker` masks secrets in what they
     print, `confinement` puts them into a sandbox, `approved` is the profile of those that run as they are written, and
-    `trials` tries them first.
+    `trials` is the folder for what trials change; without one, nothing can be tried.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -79,7 +78,7 @@ def builtin_tools(
         WriteTodosTool(),
         AskUserTool(),
         *remembered,
-        UndoTool([files, *(tool.memory for tool in remembered)]),
+        UndoTool([files, *(tool.memory for tool in remembered)], trials),
     ]
 
 

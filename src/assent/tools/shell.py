@@ -85,11 +85,11 @@ class ShellTool(Tool[ShellParams]):
         masker: Masker | None = None,
         confinement: "Callable[[], Confinement] | None" = None,
         approved: SandboxName = "off",
-        trials: "Callable[[Confinement], Trials] | None" = None,
+        trials: str = "",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
         get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
-        which profile those have that run as they are written, and what tries them first.
+        which profile those have that run as they are written, and where to keep what trials change.
         """
         self.files = files
         self.limits = limits
@@ -101,14 +101,17 @@ class ShellTool(Tool[ShellParams]):
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
         self.said_no_sandbox = False
-        self._make_trials = trials
+        self._trials = trials
 
     @functools.cached_property
     def trials(self) -> "Trials | None":
         """What tries commands first; None if nothing does."""
-        if self._make_trials is None or self.confinement is None:
+        if not self._trials or self.confinement is None:
             return None
-        return self._make_trials(self.confinement())
+        from assent.files.trial_store import TrialStore
+        from assent.sandbox.trials import Trials
+
+        return Trials(self.confinement(), TrialStore(self._trials), self.files.root)
 
     def prepare(self) -> None:
         from assent.process import supervisor_client

@@ -233,6 +233,7 @@ class ShellTrial:
             raise ToolFailed("apply_failed", _partly_applied(error, effects)) from error
         except OSError as error:
             raise ToolFailed("apply_failed", f"Nothing was applied: {error}.") from error
+        folder.end_applying()
         folder.drop_upper()
         self._forget()  # what it replaced stays, for undo
         return effects
