@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, branches, outputs
+from assent.policy.shell.command_files import CommandPlace
 from assent.policy.shell.command_rules import CommandRules, program
 from assent.policy.shell.lexer import word_of
 from assent.policy.shell.options import examine
 from assent.policy.shell.paths import cd_target, moves, place
 from assent.policy.shell.piped_names import give_harmless_names, give_names_inside
 from assent.policy.shell.plain_texts import plain_texts
-from assent.policy.shell.simple_command import CommandPlace, CommandVerdict, judge_stage
+from assent.policy.shell.simple_command import CommandVerdict, judge_stage
 from assent.policy.shell.unknown_words import has_unknown, what_unknown
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.plan import Plan, Stage, Step, every_step, simple_commands
+from assent.policy.shell.command_files import CommandPlace
 from assent.policy.shell.command_rules import CommandRules, Prefix, loose, program
 from assent.policy.shell.command_survey import Found, Survey
 from assent.policy.shell.compound import TreeJudge, has_uncertain_cd
@@ -23,7 +24,7 @@ from assent.policy.shell.parsed import Reading, parse
 from assent.policy.shell.paths import secret_path
 from assent.policy.shell.program_models import Risk
 from assent.policy.shell.risk import assess
-from assent.policy.shell.simple_command import CommandPlace, CommandVerdict, Decision
+from assent.policy.shell.simple_command import CommandVerdict, Decision
 from assent.policy.shell.unwrap import MAX_COMMANDS
 
 _IDLE = (("true",), ("false",))

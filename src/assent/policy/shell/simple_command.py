@@ -1,31 +1,36 @@
-"""Judges one simple command: its rule, its model, its files, and the command it wraps.
+"""Judges one simple command: its rule, its model, and the command it wraps.
 
 Checks only add problems; "allow" is what is left if a rule covers the command and there is no problem. Knows rules,
 models and the workspace; does not know how the command was joined to others.
 """
 
 import re
-from itertools import pairwise
-from posixpath import join
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assent.plan import GitWork, Redirect, Stage, Word
+from assent.plan import GitWork, Stage, Word
 from assent.policy.shell.checks import run_check
+from assent.policy.shell.command_files import (
+    CommandPlace,
+    file_problems,
+    folder_problems,
+    redirect_problem,
+    write_problem,
+    written_paths,
+)
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering, program
 from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
-from assent.policy.shell.git_secrets import hides, listing, why_not_hidden, with_limited_objects
+from assent.policy.shell.git_secrets import hides, listing, with_limited_objects
 from assent.policy.shell.options import Use, examine, option_problem, spread, with_options
 from assent.policy.shell.outside_words import leading_out
-from assent.policy.shell.paths import inside, may_be_protected, place, protected, secret
+from assent.policy.shell.paths import secret
 from assent.policy.shell.program_models import ProgramModel
 from assent.policy.shell.recursive_search import (
     fed_problem,
     guarded,
-    names_secret,
     passes_over,
     shows_content,
     sifted,
@@ -45,10 +50,6 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
 
-_GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
-# Options of git that write a file or start a pager, wherever they seem to be.
-_GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
-_FOLDERS = ("mkdir", "rmdir", "rm")  # their operand is usually a folder, or is gone afterwards
 _TESTS = ("pytest", "py.test", "unittest")
 # Modules of Python that are also programs, with a model of their own.
 _ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint", "coverage", "tox", "nox", "pip")
@@ -56,20 +57,6 @@ _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
-
-
-class CommandPlace(Struct, frozen=True):
-    """Where the command runs. `certain` is False after a `cd` that may have failed."""
-
-    cwd: str
-    roots: tuple[str, ...]
-    certain: bool = True
-    harmless_names: bool = False
-    """The pipe carries file names, none of which is a secret."""
-    names_inside: bool = False
-    """The pipe carries names of files in the workspace."""
-    at_the_end: bool = True
-    """The words from the pipe come after those of the command."""
 
 
 class CommandVerdict(Struct, frozen=True, kw_only=True):
@@ -103,9 +90,9 @@ def judge_stage(
     if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
-    problems += _folder_problems(use, stage, where)
+    problems += folder_problems(use, stage, where)
     exact = not fed and not problems and names_all(rules, name, use, stage)
-    problems += use.problems + _kind_problems(use, stage, rules) + _file_problems(use, stage.words, where)
+    problems += use.problems + _kind_problems(use, stage, rules) + file_problems(use, stage.words, where)
     if fed:
         why = fed_problem(
             use,
@@ -156,7 +143,7 @@ def _decide(
         by=_rule("allow", rule),
         why=why,
         stage=_hardened(stage, use),
-        writes=_written(use, where),
+        writes=written_paths(use, where),
         sweeps=passes_over(use),
     )
 
@@ -204,7 +191,7 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
-    written = [problem for word in use.reads for problem in _write_problem(word, where)]
+    written = [problem for word in use.reads for problem in write_problem(word, where)]
     use.writes += [word for word in use.reads if word not in use.writes]
     return [problem for problem in problems if problem not in meant] + written
 
@@ -357,7 +344,7 @@ def _outside_the_model(stage: Stage, where: CommandPlace, *, tests: bool) -> lis
     ]
     if any(_LOOKS_LIKE_OPTION.match(word.text) for word in stage.words):
         problems.append("a word begins with a character that looks like the dash of an option")
-    problems += [why for redirect in stage.redirects if (why := _redirect_problem(redirect, where))]
+    problems += [why for redirect in stage.redirects if (why := redirect_problem(redirect, where))]
     return problems
 
 
@@ -377,12 +364,6 @@ def _other_script(stage: Stage, use: Use | None, where: CommandPlace) -> list[st
 def _is_relative_file(text: str, *, program: bool) -> bool:
     named = "/" in text or (not program and FILE_ENDING.search(text) is not None)
     return named and not text.startswith(("/", "-", "~"))
-
-
-def _redirect_problem(redirect: Redirect, where: CommandPlace) -> str | None:
-    if isinstance(redirect.target, Word) and secret(redirect.target, where.cwd):
-        return f"it reads {redirect.target.text}, which may hold secrets"
-    return None
 
 
 def _kind_problems(use: Use, stage: Stage, rules: CommandRules) -> list[str]:
@@ -410,116 +391,6 @@ def _kind_problems(use: Use, stage: Stage, rules: CommandRules) -> list[str]:
 def _split(text: str) -> tuple[str, str]:
     name, _, value = text.partition("=")
     return name, value
-
-
-def _file_problems(use: Use, words: tuple[Word, ...], where: CommandPlace) -> list[str]:
-    problems = [f"it reads {word.text}, which may hold secrets" for word in use.reads if secret(word, where.cwd)]
-    if (named := names_secret(use)) is not None:
-        problems.append(f"it searches {named}, which may hold secrets")
-    if use.names[0] == "git":
-        shown = [*_git_paths(use), *(Word(value) for name, value in use.seen if name == "-L")]
-        problems += [f"it shows {one.text}, which may hold secrets" for one in shown if _git_secret(one, where)]
-        problems += [f"`{one.text}` looks like an option that writes" for one in words if _GIT_OUTPUT.match(one.text)]
-        problems += [why] if (why := why_not_hidden(use)) else []
-    if use.model.effect == "run":
-        problems += [
-            f"{word.text} is outside the workspace" for word in (*use.operands, *use.reads) if _leaves(word, where)
-        ]
-    if use.model.effect == "network" and use.names[0] != "git":
-        problems += [f"{word.text} is outside the workspace" for word in use.reads if _leaves(word, where)]
-    for word in use.writes:
-        problems += _write_problem(word, where, folder=_is_about_folders(use))
-        if secret(word, where.cwd):
-            problems.append(f"it moves or changes {word.text}, which may hold secrets")
-    if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
-        problems.append("it would delete or move the workspace itself")
-    if use.names[0] == "cp":  # a copy may have the name of what is copied
-        problems += [
-            f"{word.text} is run or trusted by tools or later commands"
-            for word in use.operands
-            if may_be_protected(word.text.rstrip("/").rpartition("/")[2])
-        ]
-    return problems
-
-
-def _git_paths(use: Use) -> list[Word]:
-    """Its operands, except what is searched for or queried, and those of commands that show only names."""
-    if use.names[1:2] in _GIT_SHOWS_NAMES:
-        return []
-    pattern = use.names[1:2] == ("config",) or (use.names[1:2] == ("grep",) and use.option("-e", "-f") is None)
-    return use.texts[1:] if pattern else use.texts
-
-
-def _git_secret(word: Word, where: CommandPlace) -> bool:
-    """`HEAD:.env`, paths, and what git itself treats as a wildcard (`'.e*'`) or as a pathspec (`:(top).env`)."""
-    path = re.sub(r"^(?:\([a-z,:]*\)|[/!^]+)", "", word.text.rpartition(":")[2])
-    return secret(Word(path, literal=False), where.cwd)
-
-
-def _leaves(word: Word, where: CommandPlace) -> bool:
-    return not inside(place(word.text, where.cwd), where.roots)
-
-
-def _vanishing(use: Use) -> list[Word]:
-    """The operands that no longer exist afterwards."""
-    match use.names[0]:
-        case "rm" | "rmdir" | "unlink":
-            return use.writes
-        case "mv":
-            return use.writes[:-1]
-        case _:
-            return []
-
-
-def _folder_problems(use: Use, stage: Stage, where: CommandPlace) -> list[str]:
-    """Git, and everything that does more than read, trusts the folder it runs in."""
-    checked = use.model.effect == "read" or bool(use.writes)
-    if use.names[0] != "git":
-        return [] if checked or inside(where.cwd, where.roots) else [_outside(where.cwd)]
-    folders = _git_folders(stage.words[1 : use.at])
-    if len(folders) > 1:
-        return ["it changes its folder more than once"]
-    cwd = place(folders[0], where.cwd) if folders else where.cwd
-    return [] if inside(cwd, where.roots) else [_outside(cwd)]
-
-
-def _outside(folder: str) -> str:
-    return f"it runs in {folder}, outside the workspace"
-
-
-def _git_folders(words: tuple[Word, ...]) -> list[str]:
-    """The folders of `-C` before the sub-command; after it `-C` means something else."""
-    found: list[str] = []
-    for word, following in pairwise((*words, Word(""))):
-        if word.text == "-C":
-            found.append(following.text)
-        elif word.text.startswith("-C"):
-            found.append(word.text[2:])
-    return found
-
-
-def _is_about_folders(use: Use) -> bool:
-    return use.names[0] in _FOLDERS or use.names[:2] == ("git", "clone")
-
-
-def _write_problem(word: Word, where: CommandPlace, *, folder: bool = False) -> list[str]:
-    path = place(word.text, where.cwd)
-    if path == "/dev/null":
-        return []
-    if not word.literal:
-        return [f"`{word.text}` may match files that nobody has seen"]
-    if not where.certain:
-        return ["it may write in a different folder, because a `cd` may fail"]
-    if not inside(path, where.roots) or (path in where.roots and word.text != "."):
-        return [f"{word.text} is outside the workspace"]
-    if protected(path, where.roots, folder=folder):
-        return [f"{word.text} is run or trusted by tools or later commands"]
-    return []
-
-
-def _written(use: Use, where: CommandPlace) -> tuple[str, ...]:
-    """As written, for checks on disk: after a link, `..` is not the folder before it."""
-    return tuple(join(where.cwd, word.text) for word in use.writes if place(word.text, where.cwd) != "/dev/null")
 
 
 def _hardened(stage: Stage, use: Use) -> Stage:

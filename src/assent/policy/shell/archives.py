@@ -1,0 +1,85 @@
+"""Archives: tar, zip and the compressors, which list, pack or unpack depending on one option.
+
+Knows words; opens no archive.
+"""
+
+import re
+
+from assent.plan import Word
+from assent.policy.shell.options import Use, Words
+from assent.policy.shell.paths import secret
+
+_OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
+_OLD_TAR_PACKS = re.compile(r"(?=[a-zJ]*c)[cvzjJap]+f")
+_TAR_FILE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst)")
+_PACKED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
+_ARCHIVE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.zip")
+
+
+def tar(use: Use, words: Words) -> None:
+    first = words[1].text if len(words) > 1 else ""
+    archives = [word.text for word in use.reads]
+    if tar_packs(use, first):
+        return
+    if not first.startswith("-"):
+        if not _OLD_TAR.fullmatch(first):
+            use.problems.append("`tar` without `t` packs or unpacks")
+        archives += [word.text for word in use.texts[1:2]]
+    elif use.option("-t", "--list") is None and use.option("--version", "--help") is None:
+        use.problems.append("`tar` without `-t` packs or unpacks")
+    if any(":" in archive for archive in archives):
+        use.problems.append("an archive name with `:` is fetched from another machine by another program")
+
+
+def tar_packs(use: Use, first: str) -> bool:
+    """`tar -czf x.tgz FILES` writes a file recognizable by its name; true if that is all it does."""
+    old = _OLD_TAR_PACKS.fullmatch(first) is not None
+    if not old and use.option("-c", "--create") is None:
+        return False
+    named = [value for name, value in use.seen if name in ("-f", "--file")] or [word.text for word in use.texts[1:2]]
+    packed = use.texts[2:] if old else use.texts
+    if (
+        len(named) != 1
+        or not _TAR_FILE.fullmatch(named[0])
+        or use.option("-T", "--files-from", "-C", "--directory", "-X", "--exclude-from", "-h", "-P") is not None
+    ):
+        return False
+    if not all(
+        word.literal and re.fullmatch(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*", word.text) for word in packed
+    ):
+        return False
+    use.excuse("-c", "--create")
+    use.makes = True
+    use.writes.append(Word(named[0]))
+    use.reads = [*(word for word in use.reads if word.text != named[0]), *packed]
+    return True
+
+
+def unzip(use: Use, _words: Words) -> None:
+    """`-p` shows the files named after the archive, or all of them."""
+    shown = use.texts
+    if use.option("-p") is not None and (not shown or any(not word.literal or secret(word, "/") for word in shown)):
+        use.problems.append("it may show a secret")
+    if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is None:
+        use.problems.append("`unzip` without `-l` unpacks")
+
+
+def listing(use: Use, _words: Words) -> None:
+    """For some programs the last of `-l`, `-t` and `-d` wins; `-c` always leaves the files alone."""
+    looks = use.option("-l", "--list", "-t", "--test") is not None and use.option("-d", "--decompress") is None
+    prints = use.option("-V", "--version", "--help") is not None and not use.operands
+    keeps = use.option("-k", "--keep") is not None and use.option("-d", "--decompress", "-f", "--force") is None
+    if keeps and use.names[0] in _PACKED and use.operands:
+        use.makes, use.by_name = True, True
+        use.writes += [Word(word.text + _PACKED[use.names[0]], word.literal) for word in use.operands]
+        return
+    if not looks and not prints and use.option("-c", "--stdout") is None:
+        use.problems.append("without `-l`, `-t` or `-c` it replaces files")
+
+
+def packing(use: Use, _words: Words) -> None:
+    """Into a file whose name marks it as an archive."""
+    if not use.operands or not _ARCHIVE.fullmatch(use.operands[0].text):
+        use.problems.append("it does not pack into a plain archive")
+    if len(use.operands) < 2:
+        use.problems.append("it names nothing to pack")
