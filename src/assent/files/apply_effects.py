@@ -205,7 +205,7 @@ class _Applying:
                 self._write(folder, name, effect, after)
         self._stamps.pop(effect.path, None)
         self._done.append(effect.path)
-        failpoints.hit("effect applied")
+        failpoints.hit(f"effect {len(self._done)} applied")
 
     def _check(self, folder: int, name: str, effect: Effect) -> None:
         """Nobody has touched it since it was compared."""
