@@ -67,6 +67,8 @@ class ShownPart(Struct, frozen=True, gc=False):
     number: int
     effect: ShownEffect
     hunks: tuple[Hunk, ...]
+    which: str = ""
+    """For one of several parts of a file, e.g. `1 of 2`."""
 
 
 def shown_parts(trial: Trial) -> Iterator[ShownPart]:
@@ -77,8 +79,8 @@ def shown_parts(trial: Trial) -> Iterator[ShownPart]:
     for effect in trial.effects:
         found = tuple(hunks(effect.diff))
         if effect.parts > 1:
-            for hunk in found:
-                yield ShownPart(number, effect, (replace(hunk, number=number),))
+            for place, hunk in enumerate(found, start=1):
+                yield ShownPart(number, effect, (replace(hunk, number=number),), f"{place} of {effect.parts}")
                 number += 1
         else:
             here = number if effect.parts else -1

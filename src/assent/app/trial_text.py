@@ -41,7 +41,7 @@ def part_title(part: ShownPart) -> str:
     """The file and what happens to it; for one hunk of several, which one."""
     effect = part.effect
     name = safe(effect.path, "label") or "everything else"
-    said = f"{name} {effect.what}"
+    said = f"{name} {effect.what}" + (f", part {part.which}" if part.which else "")
     if effect.summary:
         said += f": {safe(effect.summary, 'label')}"
     if effect.refused:

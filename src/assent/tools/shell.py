@@ -191,6 +191,7 @@ class ShellInvocation(Invocation):
 
     async def _tried(self, permit: Permit, live: Live, started: "StartedTrial") -> "TriedCommand":
         """The command in a copy of the workspace; what it says is kept until the effects are applied."""
+        from assent.process.plain_text import plain
         from assent.sandbox.confinement import Confined
         from assent.tools.support.command_report import ended_badly, for_person
         from assent.tools.support.shell_trial import TriedCommand
@@ -201,7 +202,7 @@ class ShellInvocation(Invocation):
             raise ToolFailed("trial_unavailable", f"The command could not be tried: {finished.output.text().strip()}")
         report = mask(self._report(ended, permit, "workspace"))
         notices, self._notices = tuple(self._notices), []
-        return TriedCommand(mask(for_person(finished)), ended_badly(finished) or "exit 0", report, notices)
+        return TriedCommand(mask(plain(for_person(finished))), ended_badly(finished) or "exit 0", report, notices)
 
     async def _watched(self, permit: Permit, confined: "Confined | None", live: Live) -> "_Ended":
         import asyncio

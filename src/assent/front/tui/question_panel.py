@@ -287,10 +287,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         palette = self._styler().palette
         offers: list[Text] = []
         for key, meaning in self._offers(call):
-            blocked = key in YES and not self.body.seen
+            blocked = self._needs_reading(key, call) and not self.body.seen
             style = f"{palette.dim if blocked else palette.accent} reverse"
             offers.append(Text.assemble((f" {key} ", style), (f" {meaning}", palette.dim if blocked else "")))
         return _wrapped(offers, self._width)
+
+    def _needs_reading(self, key: str, call: AwaitingApproval) -> bool:
+        """A trial changes nothing."""
+        return key in YES and offered_keys(call.approval).get(key) != "try_first"
 
     def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
         if call.tried_by is not None:
@@ -310,7 +314,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         tried_before = tried(call.approval.details) is not None
         offers += [] if asked or tried_before else [("i", "change arguments")]
         offers += [("n", "discard (Enter)" if tried_before else "no (Enter)"), ("r", "no, because…")]
-        if question is not None and len(question.numbers) > 1:
+        if question is not None and len(question.numbers) > 1 and "y" in offered:
             offers += [("[ ]", "part"), ("space", "include or exclude it")]
         diffs = tried_before or isinstance(call.approval.details, EditDetails)
         if diffs and self._width > SPLIT_WIDTH:
@@ -364,7 +368,7 @@ class ApprovalPanel(Vertical, can_focus=True):
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
-        elif key in YES and not self.body.seen:
+        elif self._needs_reading(key, call) and not self.body.seen:
             self._say("There is more below: scroll to the end first (PgDn).")
         elif key == "A" and "A" not in dict(self._offers(call)):
             self._say("Yes to all needs several questions, each shown to its end.")
