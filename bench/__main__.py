@@ -16,6 +16,7 @@ from bench import (
     server,
     startup,
     terminal,
+    trial,
     turns,
 )
 from bench.report import print_rows, print_title
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "memory": memory,
     "output": output,
     "sandbox": sandbox,
+    "trial": trial,
     "terminal": terminal,
     "server": server,
 }

@@ -20,7 +20,7 @@ from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import approved_files, collect_rules, trust_store
-from assent.app.sandbox_setup import confinement
+from assent.app.sandbox_setup import confinement, trials_folder
 from assent.app.secret_masking import result_masker
 from assent.config import (
     BadSettings,
@@ -100,7 +100,7 @@ class SessionEnvironment:
             masker=self.masker,
             confinement=(lambda: confinement(env, folder)) if settings.sandbox.enabled else None,
             approved=settings.sandbox.approved,
-            trials=str(data / "trials"),
+            trials=trials_folder(env),
         )
         self.registry = Registry(tools)
         self._search = SearchOffer(self.registry, model)

@@ -48,6 +48,10 @@ def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
             mark = style.green("ok  ") if probe.holds else style.red("FAIL")
             yield f"  {mark} {probe.text}"
     yield ""
+    if report.untried:
+        yield style.red("Commands cannot be tried first here: ") + safe(report.untried)
+    else:
+        yield style.green("Commands can be tried first") + ", in a copy of this folder."
     yield from _settings(report)
 
 
