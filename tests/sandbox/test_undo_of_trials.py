@@ -12,7 +12,7 @@ from assent.tools.undo import UndoParams, UndoTool
 from support.trying import MARK, Quiet, Workbench, permit
 
 pytestmark = [
-    pytest.mark.spec("J8"),
+    pytest.mark.spec("J7b"),
     pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap"),
 ]
 COMMAND = "sed -i s/hi/ho/ a.txt; rm -r d; mkdir n; echo new > n/x; ln -s a.txt link; rm f; mkdir f; echo x > f/y"
