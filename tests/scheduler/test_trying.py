@@ -199,6 +199,18 @@ async def test_auto_try_asks_about_effects_and_not_about_words(tmp_path: Path):
     assert harness.bench.tree() == {"x": "x\n"}
 
 
+async def test_auto_try_tries_a_command_when_the_calls_before_it_have_run(tmp_path: Path):
+    harness = TryingHarness(tmp_path, mode="auto_try")
+    batch = harness.schedule(sh("echo one > one"), sh("cp one two"))
+    assert [effect.path for effect in trial(await harness.question("c1")).effects] == ["one"]
+    assert "c2" not in harness.waiting()
+    await harness.answer("c1")
+    assert "+one" in trial(await harness.question("c2")).effects[0].diff
+    await harness.answer("c2")
+    await batch.results()
+    assert harness.bench.tree() == {"one": "one\n", "two": "one\n"}
+
+
 NO_EFFECTS = Rule(ruling="allow", tool="run_shell_command", without_effects=True)
 
 

@@ -178,12 +178,15 @@ class Transitions:
             task.plan = verdict.plan
             task.touches = self.touched(task)
             task.tell_siblings()
+            if verdict.ruling == "ask" and await self._waits_to_be_tried(task, invocation):
+                task.postponed = True
+                return POSTPONED
             return verdict
         except ToolFailed as error:
             task.action = task.plan = None
             task.touches = self.touched(task)
             task.tell_siblings()
-            if task.in_turn or task.siblings is None or not task.siblings.may_change(task):
+            if not _follows_others(task):
                 await self.fail(task, error.failure)
             task.postponed = True
             return POSTPONED
@@ -254,9 +257,16 @@ class Transitions:
         triable = invocation.triable()
         if triable is None or not isinstance(details, ExecDetails) or details.wider:
             return None
-        if not task.in_turn and task.siblings is not None and task.siblings.may_change(task):
+        if _follows_others(task):
             return "earlier calls of the same reply run first"
         return await triable.problem()
+
+    async def _waits_to_be_tried(self, task: CallTask, invocation: Invocation) -> bool:
+        """Whether the mode has it tried, but not before earlier calls have run."""
+        if not _follows_others(task) or task.action is None or not self._policy.tries_first(task.action):
+            return False
+        triable = invocation.triable()
+        return triable is not None and not await triable.problem()
 
     async def _tries_by_itself(self, task: CallTask, invocation: Invocation) -> bool:
         if task.action is None or not self._policy.tries_first(task.action):
@@ -350,6 +360,11 @@ def _nobody_to_ask(task: CallTask, why: str) -> Failure:
         f'Tool execution of "{task.request.tool}" needs approval ({why}), and nobody can give it. '
         "Do not try again; continue without it or say what the user should run.",
     )
+
+
+def _follows_others(task: CallTask) -> bool:
+    """Whether earlier calls of its batch may still change what it would do."""
+    return not task.in_turn and task.siblings is not None and task.siblings.may_change(task)
 
 
 def _partial_output(task: CallTask) -> TerminalDisplay | None:
