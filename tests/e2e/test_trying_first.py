@@ -8,6 +8,7 @@ import pytest
 
 from assent.sandbox.bubblewrap import bubblewrap
 from support.program import Json, Program, Running, asks_for, says, shell
+from support.terminal import Terminal
 
 pytestmark = [
     pytest.mark.spec("J8"),
@@ -115,3 +116,47 @@ def test_assent_killed_while_it_applies_knows_afterwards_what_was_applied(
     assert finished["failure"]["type"] == "interrupted" and known in finished["failure"]["message"]
     undone = program.run("undo", session)
     assert tree(program) == BEFORE, undone.err
+
+
+def test_in_the_terminal_t_tries_and_y_applies(program: Program):
+    (program.folder / "a.txt").write_text("hi\n")
+    model = program.scenario(asks_for(shell("sed -i s/hi/ho/ a.txt; echo x > b.txt")), says("All done."))
+    with Terminal(program, "-m", model, size=(100, 40)) as terminal:
+        terminal.until("Ask something about this folder")
+        terminal.type("go")
+        terminal.until("> go")
+        terminal.type("\r")
+        terminal.until("t  try it first")
+        terminal.press("t")
+        terminal.until("Apply what it did: 1 file added, 1 file changed")
+        terminal.until("y  apply this")
+        assert (program.folder / "a.txt").read_text() == "hi\n"
+        terminal.type(" ")  # leaves out the first part
+        terminal.until("y  apply these parts")
+        terminal.press("y")
+        terminal.until("All done.")
+    assert tree(program) == {"a.txt": "hi\n", "b.txt": "x\n"}
+
+
+def test_a_prompt_on_a_terminal_tries_and_applies(program: Program):
+    (program.folder / "a.txt").write_text("hi\n")
+    model = program.scenario(asks_for(shell("sed -i s/hi/ho/ a.txt")), says("Done."))
+    with Terminal(program, "-p", "go", "-m", model) as terminal:
+        assert "t  try it first" in terminal.until("n]:")
+        terminal.answer("t")
+        shown = terminal.until("y  apply this")
+        assert "  -hi\n  +ho" in shown
+        terminal.until("n]:", 2)
+        terminal.answer("y")
+        assert terminal.wait() == 0
+    assert tree(program) == {"a.txt": "ho\n"}
+
+
+def test_auto_try_asks_about_what_a_command_did(program: Program):
+    model = program.scenario(asks_for(shell("echo x > b.txt")), says("Done."))
+    with Terminal(program, "-p", "go", "-m", model, "--approval-mode", "auto_try") as terminal:
+        shown = terminal.until("n]:")
+        assert "Apply what it did: 1 file added" in shown and "+x" in shown
+        terminal.answer("y")
+        assert terminal.wait() == 0
+    assert tree(program) == {"b.txt": "x\n"}
