@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from assent.files.trial_store import TrialFolder, TrialStore
+from assent.process import overlay_mount
 from assent.process.run_program import ProcessLimits, run
 from assent.process.spawn import Launcher
-from assent.sandbox import overlay_mount
 from assent.sandbox.confinement import Confinement, Unconfined
 from assent.subpath import is_below
 

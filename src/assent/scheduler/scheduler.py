@@ -94,7 +94,9 @@ class Scheduler:
             masker=self._masker,
         )
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
-        self._trials = TrialRuns(self._transitions, lambda task: LiveChannel(task, journal, self._masker))
+        self._trials = TrialRuns(
+            self._transitions, lambda task: LiveChannel(task, journal, self._masker), self._trial_permit
+        )
 
     # --- the client interface ---
 
@@ -353,6 +355,16 @@ class Scheduler:
             answers=task.answers,
             mark=self._transitions.mark(task),
             unchanged=_approved_files(task.action) if decision.source in ("person", "grant") else (),
+        )
+
+    def _trial_permit(self, task: CallTask, call: AwaitingApproval) -> Permit:
+        """For a trial: a person has seen the command, or the mode has it tried, and it changes nothing."""
+        details = call.approval.details
+        return Permit(
+            call_id=task.call_id,
+            digest=call.approval.digest,
+            mark=self._transitions.mark(task),
+            unchanged=details.executes if isinstance(details, ExecDetails) else (),
         )
 
     async def _cancelled(self, task: CallTask) -> None:

@@ -7,7 +7,7 @@ asked as before.
 import asyncio
 from collections.abc import Callable
 
-from assent.approval import Details, ExecDetails
+from assent.approval import Details
 from assent.parts import Failure
 from assent.scheduler.approvals import trial_of
 from assent.scheduler.call import AwaitingApproval, Scheduled
@@ -28,9 +28,15 @@ async def drop_trial(task: CallTask) -> None:
 
 
 class TrialRuns:
-    def __init__(self, transitions: Transitions, live: Callable[[CallTask], LiveChannel]) -> None:
+    def __init__(
+        self,
+        transitions: Transitions,
+        live: Callable[[CallTask], LiveChannel],
+        permit: Callable[[CallTask, AwaitingApproval], Permit],
+    ) -> None:
         self._transitions = transitions
         self._live = live
+        self._permit = permit
 
     async def run(self, task: CallTask) -> None:
         """Try it, and ask about what it did; ends early if somebody decides otherwise."""
@@ -60,17 +66,6 @@ class TrialRuns:
         finally:
             live.close()
         return None
-
-    def _permit(self, task: CallTask, call: AwaitingApproval) -> Permit:
-        details = call.approval.details
-        unchanged = details.executes if isinstance(details, ExecDetails) else ()
-        return Permit(
-            call_id=task.call_id,
-            digest=call.approval.digest,
-            by_person=True,
-            mark=self._transitions.mark(task),
-            unchanged=unchanged,
-        )
 
     async def _until_over(self, task: CallTask, trying: "asyncio.Future[Failure | None]") -> None:
         while not trying.done() and _is_tried(task):
