@@ -35,6 +35,10 @@ _CACHES = {
 """Caches get their own folder: whatever a command puts into the real ones acts later, outside the sandbox."""
 
 
+_HOLDS = set[str | None]()
+"""The programs that this process has seen hold; a server tests them once, not for every session."""
+
+
 class Unconfined(Exception):
     """The sandbox cannot be used; the message says why."""
 
@@ -76,10 +80,15 @@ class Confinement:
             return "bubblewrap is not installed (apt install bubblewrap)" if sys.platform == "linux" else "not on Linux"
         if (owner := _other_owner(self._roots)) is not None:
             return f"{owner} belongs to another user, whose files root cannot change in a sandbox"
+        if bubblewrap() in _HOLDS:
+            return ""
         try:
-            return await first_failure(self.masks)
+            problem = await first_failure(self.masks)
         except OSError as error:
             return str(error)
+        if not problem:
+            _HOLDS.add(bubblewrap())
+        return problem
 
     async def confine(self, name: SandboxName, cwd: str) -> "Confined | None":
         """How to start a program in this profile; None for `off`. Raises Unconfined."""

@@ -54,7 +54,16 @@ class Trials:
             return problem
         if problem := _unsuitable(self.root, os.path.realpath(self.store.path)):
             return problem
-        name = f"{_TEST}-{os.getpid()}"
+        places = (os.stat(self.root).st_dev, _device_of(self.store.path))
+        if places in _WORKS:
+            return ""
+        problem = await self._run_once()
+        if not problem:
+            _WORKS.add(places)
+        return problem
+
+    async def _run_once(self) -> str:
+        name = f"{_TEST}-{os.getpid()}-{id(self)}"
         try:
             started = await self.start(name, self.root)
             finished = await run(["/bin/sh", "-c", ":"], cwd=self.root, launcher=started.launcher, limits=_LIMITS)
@@ -82,6 +91,17 @@ class Trials:
     def _clear(self, name: str) -> None:
         self.store.sweep()
         self.store.remove(name)
+
+
+_WORKS = set[tuple[int, int]]()
+"""For which file systems, of the workspace and of the changes, this process has seen an overlay work."""
+
+
+def _device_of(path: str) -> int:
+    """The file system on which the path is, or will be."""
+    while not os.path.exists(path):
+        path = os.path.dirname(path)
+    return os.stat(path).st_dev
 
 
 def _unsuitable(root: str, store: str) -> str:

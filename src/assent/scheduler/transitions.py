@@ -257,9 +257,8 @@ class Transitions:
         triable = invocation.triable()
         if triable is None or not isinstance(details, ExecDetails) or details.wider:
             return None
-        if _follows_others(task):
-            return "earlier calls of the same reply run first"
-        return await triable.problem()
+        problem = await triable.problem()  # first, so that questions come in the order of the calls
+        return "earlier calls of the same reply run first" if not problem and _follows_others(task) else problem
 
     async def _waits_to_be_tried(self, task: CallTask, invocation: Invocation) -> bool:
         """Whether the mode has it tried, but not before earlier calls have run."""
