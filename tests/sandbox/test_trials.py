@@ -191,6 +191,21 @@ async def test_pipes_devices_and_special_bits_are_said_and_not_applied(bench: Wo
     assert (bench.work / "tool").stat().st_mode & 0o7777 == 0o755
 
 
+async def test_a_link_that_leads_out_of_the_workspace_is_said(bench: Workbench):
+    effects = await (await bench.tried("ln -s /etc/hosts out; mkdir d; ln -s ../a d/in")).effects()
+    assert effects["out"].summary == "a link to /etc/hosts"
+    assert (effects["out"].notes, effects["d/in"].notes) == (("it leads out of the workspace",), ())
+
+
+async def test_nothing_is_written_if_a_new_content_is_gone(bench: Workbench):
+    bench.write(a_txt="hi\n", b_txt="b\n")
+    tried = await bench.tried("rm b.txt; echo new > a.txt")
+    Path(bench.store.folder(MARK).upper, "a.txt").unlink()
+    with pytest.raises(ToolFailed, match="Nothing was applied"):
+        await tried.apply()
+    assert bench.tree() == {"a.txt": "hi\n", "b.txt": "b\n"}
+
+
 async def test_hard_links_are_said(bench: Workbench):
     bench.write(a_txt="hi\n")
     os.link(bench.work / "a.txt", bench.work / "b.txt")

@@ -93,6 +93,7 @@ def apply_effects(root: str, effects: Sequence[Effect], contents: Contents, keep
         if changed:
             raise Changed(changed)
         _check_writable(folders, effects)
+        _check_contents(effects, contents)
         for effect in effects:
             _keep(folders, effect, keep)
         failpoints.hit("effects kept")
@@ -143,6 +144,12 @@ def _check_writable(folders: OpenFolders, effects: Sequence[Effect]) -> None:
         with suppress(FileNotFoundError, NotADirectoryError):  # it is created first
             if not os.access(".", os.W_OK | os.X_OK, dir_fd=folders.of(f"{folder}/." if folder else ".")):
                 raise PermissionError(f"the folder {folder or '.'} is read-only")
+
+
+def _check_contents(effects: Sequence[Effect], contents: Contents) -> None:
+    for effect in effects:
+        if effect.after is not None and effect.after.kind == "file":
+            os.lstat(contents(effect.path, effect.after))
 
 
 def _keep(folders: OpenFolders, effect: Effect, keep: str) -> None:

@@ -326,7 +326,8 @@ class ApprovalPanel(Vertical, can_focus=True):
     @property
     def _for_all(self) -> list[AwaitingApproval]:
         """Those that a plain yes can answer."""
-        return [call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails)]
+        asked = (call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails))
+        return [call for call in asked if "proceed_once" in call.approval.options and call.tried_by is None]
 
     def _say(self, hint: str) -> None:
         self._hint = hint

@@ -13,6 +13,7 @@ from assent.files.entries import Effect, Entry, opened
 from assent.files.openat import digest_of
 from assent.files.protected import why_run
 from assent.hunks import accept, hunks
+from assent.subpath import is_below
 from assent.tools.support.diff import diff
 from assent.tools.support.effect_groups import EffectGroup
 from assent.trial import ShownEffect, What
@@ -21,6 +22,7 @@ _MAX_TEXT = 1_000_000
 """Bytes of a file that is compared line by line."""
 _MAX_DIFF = 60_000
 _MAX_ALL_DIFFS = 300_000
+_MAX_NOTED = 20
 """Characters of one diff, and of all together."""
 
 Reader = Callable[[str, Entry], bytes | None]
@@ -52,7 +54,7 @@ class EffectViewer:
 
     def _shown(self, group: EffectGroup) -> ShownEffect:
         effect = group.single
-        notes = tuple(note for one in group.effects[:20] for note in self._notes.get(one.path, ()))
+        notes = tuple(note for one in group.effects[:_MAX_NOTED] for note in self._noted(one))
         if effect is None or group.refused:
             return ShownEffect(
                 path=group.path,
@@ -65,6 +67,12 @@ class EffectViewer:
             )
         runs = why_run(effect.path.split("/")) if effect.after is not None else None
         return self._file(effect, (*notes, runs) if runs else notes)
+
+    def _noted(self, effect: Effect) -> list[str]:
+        target = effect.after.target if effect.after is not None else ""
+        leads = os.path.normpath(os.path.join(self._root, os.path.dirname(effect.path), target))
+        outside = bool(target) and not is_below(leads, [self._root])
+        return [*self._notes.get(effect.path, ()), *(["it leads out of the workspace"] if outside else [])]
 
     def _file(self, effect: Effect, notes: tuple[str, ...]) -> ShownEffect:
         text, parts, words = self._compared(effect)
