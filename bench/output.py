@@ -23,6 +23,8 @@ from assent.process.run_program import run
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
 from assent.tools.tool import Permit
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
 from bench.measure import interleaved
 from bench.provider import Provider, shell_rounds
 from bench.report import Row
@@ -43,6 +45,11 @@ class _Unheard:
     def received(self, total: int) -> None: ...
 
     def process(self, pid: int) -> None: ...
+
+    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+        return Access(False, "it has no network")
+
+    def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
 
 
 def measure(quick: bool) -> Iterator[Row]:

@@ -30,7 +30,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "browser": BROWSER,
     "everything else": ("tests", *(f"--ignore={path}" for path in (*PROGRAMS, *BROWSER, "tests/integration"))),
 }
-SECONDS_A_PART = 1800
+SECONDS_A_PART = 5400
 """A part that takes longer hangs."""
 SECONDS_TO_LEAVE = 10
 """From SIGINT to SIGKILL."""

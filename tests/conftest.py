@@ -1,8 +1,11 @@
 """Fixtures that all tests share."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
+from support.postgres_server import PostgresServer
 from support.programs import check_programs
 
 settings.register_profile("ci", max_examples=50, deadline=None)
@@ -25,3 +28,19 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)  # before its fixtures start a program that is not there
 def pytest_runtest_setup(item: pytest.Item) -> None:
     check_programs(item)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Started once, by the first test that uses it."""
+    server = PostgresServer()
+    server.create()
+    server.start()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def database(postgres_server: PostgresServer) -> str:
+    """The URL of an empty database."""
+    return postgres_server.new_database()

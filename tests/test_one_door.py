@@ -39,6 +39,7 @@ ARGS: dict[str, dict[str, object]] = {
     "write_todos": {"todos": []},
     "save_memory": {"fact": "x"},
     "undo": {"call_id": "c1"},
+    "connect": {"command": "x", "host": "example.org", "port": 443},
 }
 CHANGING = ("write_file", "replace", "run_shell_command", "save_memory", "web_fetch", "web_search")
 
@@ -114,6 +115,7 @@ MAY_DIAL = {
     "web/dial.py",
     "mcp/http_transport.py",
     "client",
+    "proxy",
     "front/web/web_server.py",
 } | {
     "sandbox/self_test.py"  # it listens, to see that nobody in a sandbox gets through
@@ -121,7 +123,9 @@ MAY_DIAL = {
 SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "supervisor", "reaper", "leftover")} | {
     "process/connections.py"
 }
-MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"}
+MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"} | {
+    "proxy/doorway.py"  # its own socket
+}
 
 
 def modules() -> list[Path]:

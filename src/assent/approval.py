@@ -59,6 +59,10 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True,
     """What it runs in."""
     wider: bool = False
     """The model asks for this sandbox, because the command did not work in a tighter one."""
+    domains: tuple[str, ...] = ()
+    """The hosts that it may connect to without asking, in the sandbox `network`."""
+    writable: tuple[str, ...] = ()
+    """What it may write to in its sandbox, besides the workspace: real paths."""
     executes: tuple[ExecutedFile, ...] = ()
     """The files that it will execute or obey, as far as its words tell, as they are now."""
     trial: Trial | None = None
@@ -147,6 +151,14 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Commands that are allowed word for word, with no other word."""
     prefixes: tuple[tuple[str, ...], ...] = ()
     """First words of commands that are allowed if the shell gate finds them harmless."""
+    sandbox: SandboxName | None = None
+    """For commands that need more than the usual sandbox: the profile they run in; chosen by what they do, if None."""
+    domains: tuple[str, ...] = ()
+    """Where these commands may connect to without asking."""
+    writable: tuple[str, ...] = ()
+    """Where these commands may write, besides the workspace."""
+    kept: bool = False
+    """It also becomes a rule in the user's own policy file, and so holds for later sessions."""
     by: str = ""
     from_call: str = ""
     expires_at: float | None = None

@@ -17,6 +17,8 @@ class CommandBase(Struct, frozen=True, tag_field="type", omit_defaults=True):
 class Submit(CommandBase, frozen=True, tag="submit"):
     text: str
     by: str = ""
+    steer: bool = False
+    """During a turn, the model reads it as soon as its current calls are over, and not only when the turn is over."""
 
 
 class Answer(CommandBase, frozen=True, tag="answer", kw_only=True):
@@ -46,6 +48,8 @@ class Answer(CommandBase, frozen=True, tag="answer", kw_only=True):
 class CancelTurn(CommandBase, frozen=True, tag="cancel_turn"):
     reason: str = ""
     by: str = ""
+    hold: bool = False
+    """What is in the queue stays there until somebody releases it."""
 
 
 class CancelCall(CommandBase, frozen=True, tag="cancel_call"):
@@ -82,6 +86,19 @@ class Withdraw(CommandBase, frozen=True, tag="withdraw"):
     """Withdraws a queued item; `queued` is the key it was sent with."""
 
     queued: str
+    by: str = ""
+
+
+class ReleaseQueue(CommandBase, frozen=True, tag="release_queue"):
+    """What was held in the queue is sent now."""
+
+    by: str = ""
+
+
+class Rewind(CommandBase, frozen=True, tag="rewind"):
+    """Makes the conversation what it was before this prompt. Not during a turn."""
+
+    prompt_id: str
     by: str = ""
 
 
@@ -122,6 +139,8 @@ Command = (
     | SetEffort
     | Rename
     | Withdraw
+    | ReleaseQueue
+    | Rewind
     | Compress
     | ReloadContext
     | RevokeGrant

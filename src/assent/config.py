@@ -39,6 +39,8 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     idle_seconds: Annotated[float, Meta(ge=0)] = 300.0
     """Without any output."""
     total_seconds: Annotated[float, Meta(ge=0)] = 0.0
+    input_seconds: Annotated[float, Meta(ge=0)] = 300.0
+    """For a person to type what the command asks for."""
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """For all its processes together; four fifths of the machine's memory, if not set."""
@@ -122,6 +124,15 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     only to the workspace."""
     approved: SandboxName = "off"
     """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
+    domains: tuple[str, ...] = ()
+    """Hosts that every command in the sandbox `network` may connect to: `["registry.npmjs.org", "*.pypi.org"]`."""
+
+
+class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The record of who decided what: `[audit]`."""
+
+    keep_days: Annotated[int, Meta(ge=1)] | None = None
+    """How long records are kept; for ever, if not set."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -147,6 +158,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     commands: CommandLimits = CommandLimits()
     sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
+    audit: AuditSettings = AuditSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()
@@ -229,6 +241,8 @@ def project_commands(given: ToolCommands, path: Path) -> ProjectCommands | None:
 
 
 def _words(command: str | tuple[str, ...], place: str) -> tuple[str, ...]:
+    if not command:
+        return ()
     import shlex
 
     try:

@@ -12,13 +12,26 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
-from assent.parts import Display, Effort, Failure, FinishReason, JsonObject, Media, ModelPart, Result, Text, Usage
+from assent.parts import (
+    Display,
+    Effort,
+    Failure,
+    FinishReason,
+    InputWanted,
+    JsonObject,
+    Media,
+    ModelPart,
+    Result,
+    Text,
+    Usage,
+)
 
 VERSION = 1
 """Raised when an event changes its meaning; readers refuse anything newer than they know."""
 
-Initiator = Literal["model", "person", "command"]
-"""`command`: a person chose it, but its words come from a file; it is judged like a call of the model."""
+Initiator = Literal["model", "person", "command", "call"]
+"""`command`: a person chose it, but its words come from a file; it is judged like a call of the model. `call`: a call
+that is running needs it, and it ends with that call at the latest."""
 CallStatus = Literal["success", "error", "cancelled"]
 TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected", "incomplete", "limit_reached"]
 GateKind = Literal["batch", "eager"]
@@ -47,6 +60,7 @@ class SessionCreated(EventBase, frozen=True, tag="session.created", kw_only=True
     owner: str = ""
     """Whose session it is, on a server with several users; empty for the user's own."""
     effort: Effort | None = None
+    by: str = ""
 
 
 class SessionOpened(EventBase, frozen=True, tag="session.opened"):
@@ -82,6 +96,8 @@ class Attached(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class PromptSubmitted(EventBase, frozen=True, tag="prompt.submitted"):
+    """With the id of the open prompt, it does not begin a turn: the model reads it in the middle of one."""
+
     prompt_id: str
     text: str
     by: str
@@ -118,6 +134,8 @@ class CallRequest(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=Tru
     """Set when the request itself is refused, e.g. because its call id was used before."""
     about: str = ""
     """The tool's own one-line summary of the call; the events after the request carry it."""
+    parent: str = ""
+    """The running call that needs it, if the initiator is one."""
 
 
 class CallRequested(EventBase, frozen=True, tag="call.requested"):
@@ -214,6 +232,31 @@ class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
     """As in `approval.requested`, for a call that ends before it is decided."""
 
 
+class ConnectionRequested(EventBase, frozen=True, tag="connection.requested", kw_only=True):
+    """A running command wants to connect. Durable, with the verdict, before a name is resolved or a host is dialled."""
+
+    call_id: str
+    connection: int
+    """Counted from 1 within the call."""
+    host: str
+    port: int
+    allowed: bool
+    reason: str
+
+
+class ConnectionEnded(EventBase, frozen=True, tag="connection.ended", kw_only=True):
+    """A connection that was allowed is over. After a crash, this event may be missing."""
+
+    call_id: str
+    connection: int
+    sent: int
+    """Bytes from the command, and below to it."""
+    received: int
+    address: str = ""
+    """Where it led; empty if it was never established."""
+    problem: str = ""
+
+
 class GrantAdded(EventBase, frozen=True, tag="grant.added"):
     grant: Grant
 
@@ -282,6 +325,15 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
     """Of the session's own model."""
 
 
+class ConversationRewound(EventBase, frozen=True, tag="chat.rewound"):
+    """The conversation is again what it was before this prompt. The log keeps what came after, and files are not
+    changed by this: undoing their changes are calls of their own.
+    """
+
+    prompt_id: str
+    by: str
+
+
 class OutputPruned(EventBase, frozen=True, tag="chat.pruned", kw_only=True):
     """The output of old calls is removed from the conversation. The calls stay, and the log keeps their output."""
 
@@ -300,6 +352,13 @@ class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
     status: TurnStatus
     failure: Failure | None = None
     usage: Usage = Usage()
+
+
+class QueueHeld(EventBase, frozen=True, tag="queue.held"):
+    """These items of the queue wait until somebody releases them; without keys, nothing is held any more."""
+
+    keys: tuple[str, ...]
+    by: str
 
 
 class CommandTaken(EventBase, frozen=True, tag="command.taken"):
@@ -323,6 +382,8 @@ DurableEvent = (
     | CallScheduled
     | CallStarted
     | CallFinished
+    | ConnectionRequested
+    | ConnectionEnded
     | GrantAdded
     | GrantRevoked
     | ModeChanged
@@ -332,7 +393,9 @@ DurableEvent = (
     | SessionRenamed
     | ChatCompressed
     | OutputPruned
+    | ConversationRewound
     | TurnFinished
+    | QueueHeld
     | CommandTaken
 )
 
@@ -371,13 +434,17 @@ class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
     reason: str
 
 
-class Queued(Struct, frozen=True, gc=False, omit_defaults=True):
+class Queued(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A prompt waiting for its turn; with `tool` set, a tool that a person wants to run on `text`."""
 
     key: str
     text: str
     by: str
     tool: str = ""
+    steer: bool = False
+    """The model reads it as soon as its current calls are over."""
+    held: bool = False
+    """It waits until somebody releases the queue."""
 
 
 class PromptsQueued(EventBase, frozen=True, tag="prompts.queued"):
@@ -412,6 +479,13 @@ class CallProcess(EventBase, frozen=True, tag="call.process"):
     pid: int
 
 
+class CallInput(EventBase, frozen=True, tag="call.input"):
+    """A running command waits for a person to type something; without `wanted`, it no longer does."""
+
+    call_id: str
+    wanted: InputWanted | None = None
+
+
 TransientEvent = (
     TextDelta
     | ThoughtDelta
@@ -422,6 +496,7 @@ TransientEvent = (
     | ApprovalModifying
     | CallOutput
     | CallProcess
+    | CallInput
 )
 Event = DurableEvent | TransientEvent
 

@@ -35,6 +35,16 @@ class Call(Struct, frozen=True, gc=False, tag="call", omit_defaults=True):
     signature: str | None = None
 
 
+class InputWanted(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a running command waits for a person to type."""
+
+    prompt: str
+    number: int
+    """Which prompt of this command it is: what is typed for one prompt never answers the next."""
+    secret: bool = False
+    """It is not to be shown while it is typed."""
+
+
 class Media(Struct, frozen=True, gc=False, tag="media"):
     """Something that is not text; `data` is base64."""
 

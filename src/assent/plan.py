@@ -161,6 +161,10 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Patterns that make git leave out secrets."""
     sandbox: SandboxName = "off"
     """What all of it runs in."""
+    domains: tuple[str, ...] = ()
+    """The hosts that it may connect to in the sandbox `network` without asking."""
+    writable: tuple[str, ...] = ()
+    """What it may write to in its sandbox, besides the workspace: real paths."""
     unchanged: tuple[ExecutedFile, ...] = ()
     """Files that must still have this content whenever a program starts."""
 

@@ -15,15 +15,18 @@ from assent.events import (
     CallRequest,
     CallRequested,
     ChatCompressed,
+    DurableEvent,
     Envelope,
     ModelReplied,
     PromptSubmitted,
     SessionCreated,
 )
 from assent.models.model_protocol import Model
-from assent.parts import Call, Message, ModelMessage, Result, Text, UserMessage
+from assent.parts import Call, Media, Message, ModelMessage, PlainDisplay, Result, Text, UserMessage
+from assent.scheduler.call import Cancelled
+from assent.session.conversation import UNDERSTOOD
 from assent.session.fork import fork_session
-from assent.session.state import UNDERSTOOD, SessionState, fold
+from assent.session.state import SessionState, fold
 from support.session_harness import SessionHarness, above, call, calls, text
 
 pytestmark = pytest.mark.spec("F6")
@@ -170,7 +173,7 @@ async def test_a_long_conversation_is_compressed_in_the_middle_of_a_turn_and_the
     async with await harness.open() as runner:
         await harness.send(runner, Submit("Please read."))
         finished = await harness.until_done()
-        assert runner.state.tokens < 1_500
+        assert runner.state.conversation.tokens < 1_500
     (done,) = harness.recorded(ChatCompressed)
     assert done.prompt_id.endswith("########0")
     assert finished.status == "completed" and finished.usage.input == 4_100
@@ -276,12 +279,12 @@ async def test_a_switch_to_a_model_with_a_smaller_window_compresses_before_the_n
         for count in range(4):
             await harness.send(runner, Submit("go on"))
             await harness.until_done(count + 1)
-        full = runner.state.window_share
+        full = runner.state.conversation.window_share
         assert await harness.send(runner, SetModel("small")) == ""
-        assert runner.state.window_share > 1 > full > 0
+        assert runner.state.conversation.window_share > 1 > full > 0
         await harness.send(runner, Submit("hello"))
         assert (await harness.until_done(5)).status == "completed"
-        assert runner.state.window_share < 0.5
+        assert runner.state.conversation.window_share < 0.5
     (done,) = harness.recorded(ChatCompressed)
     assert done.tokens_before > 2_000 > 1_000 > done.tokens_after
     assert all(token_estimate.of_text(part) < 2_000 for part in transcripts(harness))
@@ -368,3 +371,30 @@ def test_the_fold_keeps_every_call_that_has_no_result(batches: list[int], answer
 def test_estimates_are_near_what_providers_count():
     assert token_estimate.of_text("a" * 400) == 101
     assert 140 <= token_estimate.of_text("字" * 100) <= 160
+
+
+def finished_call(call_id: str, display: PlainDisplay | None) -> list[DurableEvent]:
+    request = CallRequest(call_id=call_id, tool="t", args={}, prompt_id="p")
+    result = Result(call_id, "t", {"output": LONG * 10}, media=(Media("image/png", "eHh4"),))
+    return [
+        ModelReplied(prompt_id="p", model="m", parts=(Call(call_id, "t", {}),), finish="stop"),
+        CallRequested(request),
+        CallFinished(call_id=call_id, status="cancelled", result=result, display=display),
+    ]
+
+
+def test_what_the_model_will_never_see_again_is_not_kept_in_memory():
+    shown = PlainDisplay("what the person saw")
+    events: list[DurableEvent] = [
+        SessionCreated(folder="/w", model="m", mode="default", version="1"),
+        PromptSubmitted("p", "go", "ann"),
+        *finished_call("left", shown),
+        *finished_call("only", None),
+        *finished_call("stays", shown),
+        ChatCompressed(prompt_id="p", replaced=5, summary="summary", tokens_before=10, tokens_after=5),
+    ]
+    state = fold("s", [Envelope(seq, 0.0, "s", event) for seq, event in enumerate(events, start=1)])
+    left, only, stays = (call for call in state.calls.values() if isinstance(call, Cancelled))
+    assert (left.display, left.result.media) == (shown, ())
+    assert len(str(left.result.response)) < 200
+    assert only.result.response == stays.result.response == {"output": LONG * 10}, "somebody may still look at it"

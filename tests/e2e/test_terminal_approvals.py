@@ -44,13 +44,14 @@ def test_a_command_that_a_person_watches_has_a_terminal(program: Program):
 
 @pytest.mark.spec("C1")
 @pytest.mark.spec("C2")
-def test_a_no_with_a_reason_runs_nothing_and_keeps_the_reason_for_the_model(program: Program):
+def test_a_no_with_a_reason_runs_nothing_and_tells_the_model_which_goes_on(program: Program):
     with ask(program, CANARY) as terminal:
         shown = terminal.until(OFFER)
         assert "$ echo x >> canary" in shown
         assert f"in {program.folder}" in shown
         terminal.answer("n use the other file")
-        assert terminal.wait() == 130
+        terminal.until("Done.")
+        assert terminal.wait() == 0
     (finished,) = program.events_of_type("call.finished")
     assert "use the other file" in finished["result"]["response"]["error"]
     assert not (program.folder / "canary").exists()
@@ -323,7 +324,7 @@ def test_the_tour_leaves_the_file_alone_when_the_edit_is_refused(program: Progra
         terminal.until(OFFER)
         terminal.answer("a")
         terminal.until(OFFER, 2)
-        terminal.answer("n I do not want that")
+        terminal.answer("n")
         assert terminal.wait() == 130
         assert "amount > 10_000" in (tour_folder(terminal.shown) / "cart.py").read_text()
 

@@ -37,8 +37,8 @@ def run(command: str, id: str) -> dict[str, Any]:
     return {"call": {"name": "run_shell_command", "args": {"command": command}, "id": id}}
 
 
-async def play(tmp_path: Path, spoken: Spoken, fake: FakeServer) -> list[str]:
-    """A person who refuses every question, with a reason. Returns the requests."""
+async def play(tmp_path: Path, spoken: Spoken, fake: FakeServer, reason: str = "not this way") -> list[str]:
+    """A person who refuses every question, with this reason. Returns the requests."""
     work = tmp_path / "work"
     work.mkdir()
     for name in ("a.txt", "b.txt"):
@@ -48,19 +48,17 @@ async def play(tmp_path: Path, spoken: Spoken, fake: FakeServer) -> list[str]:
     setup = SessionSetup(env=env, settings=Settings(), client="test")
     async with await open_session(log, NewSession(str(work)), setup, model=spoken.model) as client:
         await client.send(Submit("go", by=client.me))
-        await refuse_until_done(client)
+        await refuse_until_done(client, reason)
     await log.close()
     return [msgspec.json.encode(request.body).decode() for request in fake.requests]
 
 
-async def refuse_until_done(client: LocalClient) -> None:
+async def refuse_until_done(client: LocalClient, reason: str) -> None:
     async for envelope in client.events():
         match envelope.event:
             case ApprovalRequested(call_id=call_id, approval=approval):
                 await client.send(
-                    Answer(
-                        call_id=call_id, outcome="cancel", digest=approval.digest, by=client.me, reason="not this way"
-                    )
+                    Answer(call_id=call_id, outcome="cancel", digest=approval.digest, by=client.me, reason=reason)
                 )
             case TurnFinished():
                 return
@@ -97,9 +95,19 @@ async def test_a_refusal_reaches_the_model_with_its_reason(tmp_path: Path, spoke
 
 @formats
 @pytest.mark.spec("F3")
-async def test_if_everything_was_refused_the_model_cannot_try_at_once(tmp_path: Path, spoken: Spoken) -> None:
+async def test_if_everything_was_refused_without_a_reason_the_model_cannot_try_at_once(
+    tmp_path: Path, spoken: Spoken
+) -> None:
     async with spoken.serve({"chunks": [run("touch x", "c1")]}, {"chunks": [run("touch y", "c2")]}) as fake:
-        assert len(await play(tmp_path, spoken, fake)) == 1
+        assert len(await play(tmp_path, spoken, fake, reason="")) == 1
+
+
+@formats
+@pytest.mark.spec("F3")
+async def test_a_reason_is_an_answer_that_the_model_gets_at_once(tmp_path: Path, spoken: Spoken) -> None:
+    async with spoken.serve({"chunks": [run("touch x", "c1")]}, {"chunks": [{"text": "I leave it."}]}) as fake:
+        _, sent = await play(tmp_path, spoken, fake)
+    assert "not this way" in sent
 
 
 def test_what_every_request_pays_for_stays_small(tmp_path: Path) -> None:

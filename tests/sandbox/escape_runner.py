@@ -11,7 +11,24 @@ import sys
 from assent.process.environment import child_environment
 from assent.process.pty import Size
 from assent.process.run_program import run
+from assent.proxy.doorway import Doorway
+from assent.proxy.proxy_server import Proxy
 from assent.sandbox.confinement import Confinement, confined_environment
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
+
+
+class Nowhere:
+    """A proxy that lets nobody through."""
+
+    async def judge(self, number: int, wanted: Destination) -> Access:
+        return Access(False, "this is a test")
+
+    def ended(self, number: int, wanted: Destination, end: ConnectionEnd) -> None: ...
+
+
+async def refuse(doorway: Doorway) -> None:
+    await Proxy(Nowhere()).serve(await doorway.listening())
 
 
 async def main(work: str, home: str, data: str) -> None:
@@ -23,10 +40,14 @@ async def main(work: str, home: str, data: str) -> None:
     for profile, command in json.load(sys.stdin):
         confined = await confinement.confine(profile, work)
         assert confined is not None
-        env = confined_environment(child_environment(extra={"HOME": home}))
+        proxied = confined.doorway is not None
+        env = confined_environment(child_environment(extra={"HOME": home}), proxied=proxied)
+        proxy = asyncio.ensure_future(refuse(confined.doorway)) if confined.doorway is not None else None
         finished = await run(
             ["/bin/bash", "-c", command], cwd=work, env=env, launcher=confined.launcher, terminal=Size(80, 24)
         )
+        if proxy is not None:
+            proxy.cancel()
         notes = confined.clean_up()
         results.append({"code": finished.code, "output": finished.output.text(), "notes": notes})
     sys.stdout.write(json.dumps({"results": results}))

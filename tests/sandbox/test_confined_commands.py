@@ -23,6 +23,7 @@ from assent.sandbox.confinement import Confinement
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.support.files import Files
 from assent.tools.tool import Permit, ToolFailed, ToolResult
+from support.no_network import NoNetwork
 
 SHELL = "run_shell_command"
 pytestmark = pytest.mark.spec("I1")
@@ -103,7 +104,7 @@ def test_only_a_rule_that_allows_a_command_has_a_sandbox(text: str):
         ("off", False, ""),
         ("off", True, "outside the sandbox"),
         ("workspace", False, "in a sandbox: it can write to the workspace and has no network"),
-        ("network", True, "in a sandbox: it can write to the workspace and use the network"),
+        ("network", True, "in a sandbox: it can write to the workspace and connect to hosts that you allow"),
     ],
 )
 def test_the_question_says_where_a_command_runs(sandbox: SandboxName, wider: bool, words: str):
@@ -113,7 +114,7 @@ def test_the_question_says_where_a_command_runs(sandbox: SandboxName, wider: boo
 # --- commands that really run ---
 
 
-class Quiet:
+class Quiet(NoNetwork):
     """Nobody watches."""
 
     def output(self, text: str) -> None: ...
@@ -121,6 +122,8 @@ class Quiet:
     def received(self, total: int) -> None: ...
 
     def process(self, pid: int) -> None: ...
+
+    def asks(self, wanted: object, type_in: object) -> None: ...
 
 
 def permit(plan: Plan | None = None) -> Permit:

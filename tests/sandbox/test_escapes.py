@@ -251,14 +251,14 @@ def _prepared(root: Path, uid: int) -> Iterator[Scene]:
             shutil.rmtree(root, ignore_errors=True)
 
 
-@pytest.mark.parametrize("profile", ["read-only", "workspace"])
+@pytest.mark.parametrize("profile", ["read-only", "workspace", "network"])
 def test_no_secret_can_be_read(scene: Scene, profile: str):
     found = scene.run(*((profile, command) for command in READS.values()))
     shown = {name: one["output"] for name, one in zip(READS, found, strict=True) if CANARY in one["output"]}
     assert shown == {}
 
 
-@pytest.mark.parametrize("profile", ["read-only", "workspace"])
+@pytest.mark.parametrize("profile", ["read-only", "workspace", "network"])
 def test_nothing_is_written_outside_the_workspace_or_to_protected_paths(scene: Scene, profile: str):
     before = scene.tree()
     scene.run(*((profile, command) for command in WRITES.values()))
@@ -266,7 +266,7 @@ def test_nothing_is_written_outside_the_workspace_or_to_protected_paths(scene: S
     assert not (scene.work / ".git/commondir").exists()
 
 
-@pytest.mark.parametrize("profile", ["read-only", "workspace"])
+@pytest.mark.parametrize("profile", ["read-only", "workspace", "network"])
 def test_no_program_outside_can_be_reached(scene: Scene, profile: str):
     found = scene.run(*((profile, command) for command in REACHES.values()))
     reached = {name: one["output"] for name, one in zip(REACHES, found, strict=True) if CANARY in one["output"]}

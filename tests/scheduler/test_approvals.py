@@ -8,9 +8,9 @@ from assent.approval import EditDetails, ExecDetails, InfoDetails, McpDetails, M
 from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalModifying, ApprovalRequested, CallStarted, GrantAdded
 from assent.policy.rules import BadRule, Rule, parse_allowed, split_allowed
-from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Cancelled, Failed, Success
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.tools.support.diff import diff
 from support.scheduler_harness import SchedulerHarness
 

@@ -6,9 +6,9 @@ import pytest
 
 from assent.events import CallScheduled, CallStarted, GateKind
 from assent.policy.rules import Rule
-from assent.scheduler.approvals import Refused
 from assent.scheduler.call import AwaitingApproval, Scheduled, Terminal
 from assent.scheduler.call_task import CallTask
+from assent.scheduler.refusals import Refused
 from support.tools_harness import Spec, ToolsHarness, read, replace, said, sh, statuses, write
 
 GATES = pytest.mark.parametrize("gate", ["batch", "eager"])

@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from assent.approval import ExecDetails
 from assent.events import GateKind
-from assent.scheduler.approvals import Refused
 from assent.scheduler.batch import Batch
+from assent.scheduler.refusals import Refused
 from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
 from support.tools_harness import Spec, ToolsHarness, read, replace, said, statuses, write
 

@@ -36,9 +36,9 @@ from assent.events import (
 )
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
-from assent.scheduler.approvals import Refused
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall, advance, begin
+from assent.scheduler.refusals import Refused
 from assent.scheduler.scheduler import Scheduler
 from assent.tools.registry import Registry
 from assent.tools.tool import AnyTool

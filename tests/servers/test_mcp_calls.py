@@ -15,6 +15,7 @@ from assent.mcp.offers import Argument
 from assent.parts import Media, PlainDisplay, Text
 from assent.process.peer import Peer
 from assent.tools.tool import InvalidParams, Live, Permit, ToolFailed, ToolResult
+from support.no_network import NoNetwork
 from support.processes import alive
 from support.servers import SDK, ManagerHarness, address, noted, open_manager, program
 from support.waiting import WAIT_LIMIT
@@ -22,7 +23,7 @@ from support.waiting import WAIT_LIMIT
 PERMIT = Permit(call_id="c1", digest="digest")
 
 
-class Screen(Live):
+class Screen(NoNetwork, Live):
     def __init__(self) -> None:
         self.shown = ""
         self.news = asyncio.Event()

@@ -22,6 +22,7 @@ from assent.scheduler.call import Success
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from assent.tools.tool import InvalidParams, Live, Permit, ToolResult
+from support.no_network import NoNetwork
 from support.processes import alive
 from support.scheduler_harness import SchedulerHarness
 from support.servers import HERE
@@ -31,7 +32,7 @@ SCRIPT = (sys.executable, str(HERE / "project_command.py"))
 OBJECT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
 
-class Screen(Live):
+class Screen(NoNetwork, Live):
     def __init__(self) -> None:
         self.shown, self.pid = "", 0
         self.started = asyncio.Event()

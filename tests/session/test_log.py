@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -27,10 +28,12 @@ from assent.events import (
     PromptSubmitted,
     SessionCreated,
     SessionOpened,
+    SessionRenamed,
     TurnFinished,
 )
 from assent.files.locks import take_lock
 from assent.parts import Result, Usage
+from assent.postgres.postgres_log import PostgresLog
 from assent.session.fork import fork_session
 from assent.session.inline_reader import InlineReader
 from assent.session.log import (
@@ -51,17 +54,31 @@ from assent.session.memory_log import MemoryLog
 from assent.session.sqlite_log import SqliteLog
 from assent.session.writer import Job
 from support.older_log import take_back_to
+from support.postgres_server import PostgresServer
 from support.waiting import WAIT_LIMIT
 
 CREATED = SessionCreated(folder="/w", model="model", mode="default", version="0")
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart"])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
+
+
+@pytest.fixture(params=["memory", "sqlite", "sqlite, reads apart", POSTGRES])
 async def log(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SessionLog]:
-    in_memory, apart = request.param == "memory", "apart" in request.param
-    backend: SessionLog = MemoryLog() if in_memory else SqliteLog(tmp_path / "data", busy=apart)
+    backend = _backend(request, tmp_path)
     yield backend
     await backend.close()
+
+
+def _backend(request: pytest.FixtureRequest, tmp_path: Path) -> SessionLog:
+    match request.param:
+        case "memory":
+            return MemoryLog()
+        case "postgres":
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            return PostgresLog(server.url, schema=f"test_{uuid4().hex}")
+        case kind:
+            return SqliteLog(tmp_path / "data", busy="apart" in kind)
 
 
 @pytest.fixture
@@ -793,6 +810,7 @@ async def test_a_session_that_is_whole_is_salvaged_as_it_is(log: SessionLog):
 
 REPLY = ModelReplied(prompt_id="p", model="m", parts=(), finish="stop", usage=Usage(input=70, output=30), cost=0.25)
 UNPRICED = ModelReplied(prompt_id="p", model="m", parts=(), finish="stop", usage=Usage(input=10))
+TITLE = SessionRenamed("A title", by="model", model="m", usage=Usage(input=5, output=5), cost=0.5)
 
 
 @pytest.mark.spec("K5")
@@ -801,12 +819,12 @@ async def test_what_a_session_used_is_counted_by_day_and_outlives_it(log: Sessio
     await log.create("s", noon, CREATED)
     fence = await log.acquire("s")
     await log.append(fence, [Envelope(2, noon, "s", REPLY), Envelope(3, noon, "s", UNPRICED)])
-    await log.append(fence, [Envelope(4, next_noon, "s", REPLY)])
-    assert await log.spent_by_session() == {"s": Spending(requests=3, tokens=210, dollars=0.5, unpriced=1)}
+    await log.append(fence, [Envelope(4, next_noon, "s", REPLY), Envelope(5, next_noon, "s", TITLE)])
+    assert await log.spent_by_session() == {"s": Spending(requests=4, tokens=220, dollars=1.0, unpriced=1)}
     await log.release(fence)
     await log.delete("s")
     assert await log.spent_on(day_of(noon)) == Spending(requests=2, tokens=110, dollars=0.25, unpriced=1)
-    assert await log.spent_on(day_of(next_noon)) == Spending(requests=1, tokens=100, dollars=0.25)
+    assert await log.spent_on(day_of(next_noon)) == Spending(requests=2, tokens=110, dollars=0.75)
 
 
 @pytest.mark.spec("K5")

@@ -286,9 +286,9 @@ async def test_what_comes_along_counts_for_the_size_of_the_conversation():
     long = Attached("a.py", "1 line", (Text("x" * 40_000),))
     harness = harness_with(FakeLoader(long), text("Seen."))
     async with await harness.open() as runner:
-        before = runner.state.tokens
+        before = runner.state.conversation.tokens
         await harness.send(runner, Submit("see @a.py"))
         await harness.until(lambda: harness.recorded(PromptSubmitted))
-        assert runner.state.tokens - before > 10_000
+        assert runner.state.conversation.tokens - before > 10_000
         await harness.until_done()
     assert harness.recorded(CommandTaken) and harness.recorded(TurnFinished)

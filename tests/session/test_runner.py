@@ -90,6 +90,19 @@ async def test_when_all_calls_are_cancelled_the_model_is_not_called_but_the_hist
 
 
 @pytest.mark.spec("F3")
+async def test_a_refusal_with_a_reason_is_an_answer_and_the_model_goes_on():
+    harness = SessionHarness(calls(call("run_note", "a", text="x"), call("run_note", "b", text="y")), text("Noted."))
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        await harness.until_waiting(runner, 2)
+        await harness.answer(runner, "a", "cancel")
+        await harness.answer(runner, "b", "cancel", reason="use the other branch")
+        assert (await harness.until_done()).status == "completed"
+    results = [part for part in harness.model.requests[1].messages[-1].parts if isinstance(part, Result)]
+    assert "use the other branch" in results[1].response["error"]
+
+
+@pytest.mark.spec("F3")
 async def test_when_only_some_calls_are_cancelled_the_model_goes_on():
     harness = SessionHarness(calls(call("run_note", "a", text="x"), call("read_note", "b", text="y")), text("Done."))
     async with await harness.open() as runner:

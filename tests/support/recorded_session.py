@@ -141,7 +141,7 @@ class RecordedSession:
         return self.happens(ApprovalRequested(call_id, approval))
 
     def queue(self, *texts: str) -> "RecordedSession":
-        return self.happens(PromptsQueued(tuple(Queued(text, text, "ann") for text in texts)))
+        return self.happens(PromptsQueued(tuple(Queued(key=text, text=text, by="ann") for text in texts)))
 
     def over(self, status: TurnStatus = "completed", failure: str = "") -> "RecordedSession":
         return self.happens(TurnFinished(PROMPT, status, Failure("failed", failure) if failure else None))

@@ -128,10 +128,12 @@ class SessionHarness:
         events = (envelope.event for envelope in self.events)
         return next((event for event in events if isinstance(event, CommandTaken) and event.key == key), None)
 
-    async def answer(self, runner: Runner, call_id: str, outcome: Outcome = "proceed_once", by: str = "ann") -> str:
+    async def answer(
+        self, runner: Runner, call_id: str, outcome: Outcome = "proceed_once", by: str = "ann", reason: str = ""
+    ) -> str:
         waiting = {call.request.call_id: call.approval for call in runner.waiting()}
         digest = waiting[call_id].digest if call_id in waiting else ""
-        return await self.send(runner, Answer(call_id=call_id, outcome=outcome, digest=digest, by=by))
+        return await self.send(runner, Answer(call_id=call_id, outcome=outcome, digest=digest, by=by, reason=reason))
 
     async def until_done(self, count: int = 1) -> TurnFinished:
         await self.until_event(TurnFinished, count)

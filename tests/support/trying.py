@@ -7,13 +7,16 @@ from assent.approval import ExecDetails
 from assent.config import CommandLimits
 from assent.files.trial_store import TrialStore
 from assent.files.workspace import Workspace
+from assent.parts import InputWanted
 from assent.sandbox.confinement import Confinement
 from assent.sandbox.trials import Trials
 from assent.tools.shell import ShellInvocation, ShellParams, ShellTool
 from assent.tools.support.files import Files
 from assent.tools.support.shell_trial import ShellTrial
-from assent.tools.tool import Permit, ToolResult
+from assent.tools.tool import Permit, ToolResult, TypeIn
 from assent.trial import ShownEffect, Trial
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
 
 MARK = "0123456789abcdef"
 
@@ -30,6 +33,14 @@ class Quiet:
     def received(self, total: int) -> None: ...
 
     def process(self, pid: int) -> None: ...
+
+    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+        raise AssertionError("a trial has no network")
+
+    def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
+
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        raise AssertionError("nobody types into a trial")
 
 
 class Workbench:

@@ -1,23 +1,29 @@
 """What the tests of the tools share: a workspace in a folder, and a way to run a call as the scheduler would."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 from assent.approval import Details
 from assent.files.workspace import Workspace
+from assent.parts import InputWanted
 from assent.tools.builtin import builtin_tools
-from assent.tools.tool import AnyTool, Invocation, Permit, ToolResult
+from assent.tools.tool import AnyTool, Invocation, Permit, ToolResult, TypeIn
+from support.no_network import NoNetwork
 
 PERMIT = Permit(call_id="call", digest="digest")
 
 
-class LiveRecorder:
+class LiveRecorder(NoNetwork):
     """A live channel that remembers."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.pids: list[int] = []
         self.counts: list[int] = []
+        self.wanted: list[InputWanted | None] = []
+        self.types: list[str | None] = []
+        """What is typed into commands that ask for it."""
 
     def output(self, text: str) -> None:
         self.pieces.append(text)
@@ -27,6 +33,11 @@ class LiveRecorder:
 
     def process(self, pid: int) -> None:
         self.pids.append(pid)
+
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        self.wanted.append(wanted)
+        if wanted is not None and self.types:
+            asyncio.get_running_loop().call_soon(type_in, wanted.number, self.types.pop(0))
 
 
 class Bench:

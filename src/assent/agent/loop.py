@@ -2,19 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from assent.agent.ending import Ending
 from assent.agent.failure_advice import NearestModels, explain
-from assent.agent.loop_guard import LoopGuard
 from assent.agent.model_caller import ModelCaller, Reply
 from assent.events import CallRequest, TurnFinished, TurnStatus
 from assent.models.model_protocol import ContextTooLong, ModelError, Request
 from assent.parts import Failure, Usage
-from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.call import Cancelled, Terminal
-from assent.scheduler.call_task import Journal
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.refusals import Parked
 from assent.secrets.mask import Masker
+
+if TYPE_CHECKING:  # loaded with the first call
+    from assent.agent.loop_guard import LoopGuard
+    from assent.scheduler.batch import Batch
+    from assent.scheduler.call_task import Journal
+    from assent.scheduler.lazy_scheduler import LazyScheduler
+    from assent.scheduler.scheduler import Scheduler
 
 DEFAULT_MAX_TURNS = 100
 PREPARE_DELAY = 0.1
@@ -25,8 +30,8 @@ class AgentLoop:
     def __init__(
         self,
         turn: ModelCaller,
-        scheduler: Scheduler,
-        journal: Journal,
+        scheduler: "Scheduler | LazyScheduler",
+        journal: "Journal",
         *,
         request: Callable[[], Request],
         usage: Callable[[], Usage],
@@ -34,13 +39,15 @@ class AgentLoop:
         make_room: Callable[[str], Awaitable[None]],
         shorten: Callable[[str], Awaitable[bool]],
         reached_limit: Callable[[], Awaitable[str]],
+        interject: Callable[[str], Awaitable[None]],
         max_turns: int = DEFAULT_MAX_TURNS,
         masker: Masker | None = None,
         nearest_models: NearestModels | None = None,
     ) -> None:
         """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
         results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
-        whether it helped. `reached_limit` returns which limit forbids another request, if any.
+        whether it helped. `reached_limit` returns which limit forbids another request, if any. `interject` adds what
+        the person wants the model to read now.
         """
         self._turn = turn
         self._scheduler = scheduler
@@ -51,6 +58,7 @@ class AgentLoop:
         self._make_room = make_room
         self._shorten = shorten
         self._reached_limit = reached_limit
+        self._interject = interject
         self._max_turns = max_turns
         self._masker = masker or Masker()
         self._nearest_models = nearest_models
@@ -62,7 +70,7 @@ class AgentLoop:
         self.closing = False
         """Set while the session is closing: no further request is made."""
 
-    async def run(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> TurnStatus:
+    async def run(self, prompt_id: str, unfinished: "Batch | None" = None, ended: Ending | None = None) -> TurnStatus:
         """Run a prompt to its end, which is always recorded.
 
         After a crash, `unfinished` are the calls that were left, and `ended` is set if only the record is missing.
@@ -105,18 +113,19 @@ class AgentLoop:
         """The turn to cancel is over; the next one must not be cancelled instead."""
         self._cancel_wanted = False
 
-    async def _until_done_or_failed(self, prompt_id: str, unfinished: Batch | None) -> Ending:
+    async def _until_done_or_failed(self, prompt_id: str, unfinished: "Batch | None") -> Ending:
         try:
             return await self._until_done(prompt_id, unfinished)
         except ModelError as error:
             told = await explain(error, self._turn.model, self._nearest_models)
             return Ending("failed", Failure(error.type, self._masker.text(told)))
 
-    async def _until_done(self, prompt_id: str, unfinished: Batch | None) -> Ending:
-        guard = LoopGuard()
-        if unfinished is not None and (_all_cancelled(await self._results(unfinished)) or self.closing):
+    async def _until_done(self, prompt_id: str, unfinished: "Batch | None") -> Ending:
+        guard: LoopGuard | None = None
+        if unfinished is not None and (_nothing_to_tell(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
         for _ in range(self._max_turns):
+            await self._interject(prompt_id)
             if limit := await self._reached_limit():
                 return Ending("limit_reached", Failure("limit_reached", limit))
             await self._make_room(prompt_id)
@@ -124,8 +133,9 @@ class AgentLoop:
             if not reply.calls:
                 return reply.ending
             results = await self._schedule(reply.calls)
-            if _all_cancelled(results) or self.closing:
+            if _nothing_to_tell(results) or self.closing:
                 return Ending("cancelled")
+            guard = guard or _loop_guard()
             if guard.observe(results):
                 return Ending("loop_detected")
         return Ending("max_turns")
@@ -150,7 +160,7 @@ class AgentLoop:
     async def _schedule(self, calls: Sequence[CallRequest]) -> list[Terminal]:
         return await self._results(self._scheduler.schedule(calls))
 
-    async def _results(self, batch: Batch) -> list[Terminal]:
+    async def _results(self, batch: "Batch") -> list[Terminal]:
         try:
             results = await batch.results()
             await self._settled(results)
@@ -163,9 +173,16 @@ class AgentLoop:
             del batch  # in the order of its own `results`
 
 
-def _all_cancelled(calls: Sequence[Terminal]) -> bool:
-    """Then there is nothing to tell the model now: the results stay in the history for the next prompt."""
-    return bool(calls) and all(isinstance(call, Cancelled) for call in calls)
+def _loop_guard() -> "LoopGuard":
+    from assent.agent.loop_guard import LoopGuard
+
+    return LoopGuard()
+
+
+def _nothing_to_tell(calls: Sequence[Terminal]) -> bool:
+    """Everything was cancelled, and nobody gave a reason, which would be an answer to the model. The results stay in
+    the history for the next prompt."""
+    return bool(calls) and all(isinstance(call, Cancelled) and not call.refusal for call in calls)
 
 
 def _difference(after: Usage, before: Usage) -> Usage:

@@ -5,10 +5,9 @@ person cancels, the text so far is kept and the calls are not.
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
@@ -30,8 +29,10 @@ from assent.models.model_protocol import (
     Transient,
 )
 from assent.parts import Call, ModelPart, Text, Thought, Usage
-from assent.scheduler.call_task import Journal
 from assent.scheduler.ids import CallIds
+
+if TYPE_CHECKING:
+    from assent.scheduler.call_task import Journal
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
@@ -51,6 +52,8 @@ class Retries(Struct, frozen=True):
         """Doubling with jitter; the provider's own delay takes precedence, unless it is unreasonable."""
         if asked is not None:
             return min(asked, 2 * self.longest_delay)
+        import random
+
         return min(self.first_delay * 2 ** (attempt - 1), self.longest_delay) * random.uniform(0.7, 1.3)
 
 
@@ -146,7 +149,7 @@ class ModelCaller:
     def __init__(
         self,
         model: Model,
-        journal: Journal,
+        journal: "Journal",
         ids: CallIds,
         retries: Retries | None = None,
         sleep: Sleep = asyncio.sleep,

@@ -1,6 +1,5 @@
 """Who acts from this process: the user, as other clients and the log see them."""
 
-import getpass
 import os
 
 
@@ -10,7 +9,13 @@ def me() -> str:
 
 
 def user() -> str:
+    """As `getpass.getuser` does, which would import the terminal's code, too."""
+    named = (os.environ.get(variable) for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"))
+    if name := next(filter(None, named), None):
+        return name
+    import pwd
+
     try:
-        return getpass.getuser()
+        return pwd.getpwuid(os.getuid()).pw_name
     except (KeyError, OSError):
         return "somebody"

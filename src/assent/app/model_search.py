@@ -2,9 +2,9 @@
 
 from assent.models.model_protocol import Model, ModelError, Searching
 from assent.parts import SearchAnswer
+from assent.tools.declared import SEARCH, search_facts
 from assent.tools.registry import Registry
-from assent.tools.tool import ToolFailed
-from assent.tools.web_search import WebSearchTool
+from assent.tools.tool import AnyTool, ToolFailed
 
 
 class SearchOffer:
@@ -13,19 +13,26 @@ class SearchOffer:
     def __init__(self, registry: Registry, model: Model | None) -> None:
         self._registry = registry
         self._model = model
-        self._tool = WebSearchTool(self._search)
         if model is None:
-            registry.add(self._tool)
+            self._offer()
         else:
             self.follow(model)
 
     def follow(self, model: Model) -> None:
         self._model = model
-        able, offered = _can_search(model), self._registry.get(self._tool.name) is not None
+        able, offered = _can_search(model), SEARCH in self._registry
         if able and not offered:
-            self._registry.add(self._tool)
+            self._offer()
         elif offered and not able:
-            self._registry.discard(self._tool.name)
+            self._registry.discard(SEARCH)
+
+    def _offer(self) -> None:
+        self._registry.promise(search_facts(), lambda: [self._tool()])
+
+    def _tool(self) -> AnyTool:
+        from assent.tools.web_search import WebSearchTool
+
+        return WebSearchTool(self._search)
 
     async def _search(self, query: str) -> SearchAnswer:
         model = self._model

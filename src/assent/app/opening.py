@@ -69,6 +69,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """False: nobody can be asked, so whatever needs approval is refused."""
     watched: bool = True
     """False: nobody sees what commands print while they run, so that they need no terminal."""
+    typing: bool = True
+    """False: nobody can type into commands that ask for input."""
     only: str = ""
     """Carry out only the command with this key; no server is started for it."""
     open_model: Callable[[str], Model] | None = None
@@ -133,6 +135,9 @@ class LocalClient:
     async def send(self, command: Command, key: str | None = None) -> str:
         return await self.runner.send(command, key)
 
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        return self.runner.type_in(call_id, number, text)
+
     def _unsubscribe(self) -> None:
         if self._events is not None:
             self._events.close()
@@ -196,13 +201,13 @@ async def open_for_server(log: SessionLog, setup: SessionSetup, session: Session
 
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
     mode, effort = session.mode or settings.approval_mode, session.effort or settings.effort
-    return await create_session(log, session.folder, model, mode, settings.gate, effort=effort)
+    return await create_session(log, session.folder, model, mode, settings.gate, effort=effort, by=me())
 
 
 async def _forget(log: SessionLog, session: str) -> None:
     """A session that could not be opened after it was created is of no use to anybody."""
     with suppress(LogError):
-        await log.delete(session, seen=1)
+        await log.delete(session, seen=1, by=me())
 
 
 class _Opened(Struct, frozen=True):
@@ -225,7 +230,14 @@ async def _in_environment(
 ) -> LocalClient:
     model = opened.model
     environment = open_environment(
-        setup.env, folder, setup.settings, session, model, opened.access, watched=setup.watched
+        setup.env,
+        folder,
+        setup.settings,
+        session,
+        model,
+        opened.access,
+        watched=setup.watched,
+        typing=setup.typing,
     )
     if not setup.only:
         environment.start()

@@ -24,7 +24,7 @@ def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int
 
 
 async def fork_with_outputs(
-    env: Mapping[str, str], log: "SessionLog", session: str, stamp: "Stamp | None" = None
+    env: Mapping[str, str], log: "SessionLog", session: str, stamp: "Stamp | None" = None, *, by: str = ""
 ) -> str:
     """The copy has the outputs of its calls in a folder of its own, so they outlive the original session. Calls that
     are running in the original, or run there later under the same id, are not the copy's."""
@@ -32,7 +32,7 @@ async def fork_with_outputs(
     from assent.session.fork import fork_session
     from assent.tools.support.whole_output import output_name
 
-    copy = await fork_session(log, session, stamp)
+    copy = await fork_session(log, session, stamp, by)
     events = (envelope.event for envelope in await log.read(copy))
     names = [output_name(event.call_id) for event in events if isinstance(event, CallFinished)]
     await asyncio.to_thread(output_folder(env, copy).share, output_folder(env, session), names)

@@ -32,7 +32,6 @@ from assent.scheduler.transitions import make_action
 from assent.session.log import SessionLog
 from assent.session.state import SessionState, fold
 from assent.tools.tool import InvalidParams, ToolFailed
-from assent.tools.undo import hand_over
 
 BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
 """Raised for a call that is invalid, so it cannot be explained."""
@@ -137,6 +136,10 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     if verdict.plan is not None:
         where = "" if verdict.plan.sandbox == "off" else f", in the sandbox `{verdict.plan.sandbox}`"
         yield f"  It would run as exactly these words, without a shell{where}."
+        if verdict.plan.writable:
+            yield one_line(f"  It may also write to {', '.join(verdict.plan.writable)}.")
+        if verdict.plan.sandbox == "network":
+            yield one_line(f"  It may connect without asking to {', '.join(verdict.plan.domains) or 'no host'}.")
 
 
 async def _explained_call(tool: str, args: JsonObject, place: Place) -> list[str]:
@@ -180,5 +183,5 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     state = fold(session, envelopes)
     place = _place_of(state.folder, state.mode, None)
     there = place.environment
-    hand_over(state.changes, there.registry)
+    there.registry.hand_over(state.changes)
     return await Replay(state, place.policy.rules, there.registry, there.workspace).lines(envelopes)

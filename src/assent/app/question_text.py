@@ -25,6 +25,7 @@ from assent.sandbox.profiles import PROFILES
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
 from assent.trial import Trial
+from assent.web.destinations import from_url
 
 KEYS: dict[Outcome, str] = {
     "proceed_once": "y",
@@ -113,16 +114,20 @@ def question_title(details: Details) -> str:
             return f"Change {safe(path, 'label')}"
         case ExecDetails(risk=risk):
             return f"Run a command (risk: {risk})"
-        case InfoDetails(urls=()):
-            return "Access data"
-        case InfoDetails():
-            return "Fetch from the web"
+        case InfoDetails(urls=urls):
+            return _request_title(urls)
         case McpDetails(tool=tool, command=command) if command:
             return f"Use {safe(tool, 'label')}, a tool of this project"
         case McpDetails(server=server, tool=tool):
             return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
         case AskDetails():
             return "The model asks you"
+
+
+def _request_title(urls: tuple[str, ...]) -> str:
+    if not urls:
+        return "Access data"
+    return "Fetch from the web" if from_url(urls[0]) is None else "Connect to a host"
 
 
 def _body(details: Details, style: Style) -> Iterator[str]:
@@ -161,9 +166,12 @@ def _command(details: ExecDetails, style: Style) -> Iterator[str]:
 def sandbox_in_words(details: ExecDetails) -> str:
     """Where the command runs; empty if nobody expects a sandbox."""
     profile = PROFILES[details.sandbox]
-    if profile.confined:
-        return f"in a sandbox: {profile.summary}"
-    return "outside the sandbox" if details.wider else ""
+    if not profile.confined:
+        return "outside the sandbox" if details.wider else ""
+    paths = [f"also writes to {safe(path, 'label')}" for path in details.writable]
+    hosts = [safe(entry, "label") for entry in details.domains]
+    without_asking = [f"without asking, it may connect to {', '.join(hosts)}"] if hosts else []
+    return "; ".join([f"in a sandbox: {profile.summary}", *paths, *without_asking])
 
 
 def _url_lines(url: str) -> list[str]:
@@ -175,9 +183,15 @@ def _url_lines(url: str) -> list[str]:
 
 def _asked(question: Question, style: Style) -> Iterator[str]:
     yield from (style.bold(line) for line in safe(question.question).splitlines())
-    for number, option in enumerate(question.options, start=1):
-        more = f": {safe(option.description, 'label')}" if option.description else ""
-        yield f"  {number}  {safe(option.label, 'label')}{more}"
+    described = {option.label: option.description for option in question.options if option.description}
+    for number, label in enumerate(option_labels(question), start=1):
+        more = f": {safe(described[label], 'label')}" if label in described else ""
+        yield f"  {number}  {safe(label, 'label')}{more}"
+
+
+def option_labels(question: Question) -> list[str]:
+    """What each option answers; a model may give two options the same label."""
+    return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
 
 
 def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
@@ -190,7 +204,7 @@ def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...
 
 def _spoken(question: Question, piece: str) -> str:
     numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
-    options = {str(number): option.label for number, option in enumerate(question.options, start=1)}
+    options = {str(number): label for number, label in enumerate(option_labels(question), start=1)}
     return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
 
 

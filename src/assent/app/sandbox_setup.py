@@ -1,11 +1,12 @@
 """Sets up the sandbox of a workspace and tests it: the same for sessions and for `assent sandbox check`."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.config import Settings, data_folder
+from assent.config import BadSettings, Settings, data_folder
 from assent.plan import SandboxName
 
 if TYPE_CHECKING:  # needed with the first command only
@@ -38,6 +39,19 @@ def confinement(env: Mapping[str, str], folder: str) -> "Confinement":
     from assent.sandbox.confinement import workspace_confinement
 
     return workspace_confinement(env, folder)
+
+
+def allowed_domains(settings: Settings, path: Path) -> tuple[str, ...]:
+    """Where every command may connect to. Raises BadSettings."""
+    if not settings.sandbox.domains:
+        return ()
+    from assent.policy.rules import BadRule, check_domains
+
+    try:
+        check_domains(settings.sandbox.domains, f"{path}: sandbox.domains")
+    except BadRule as error:
+        raise BadSettings(str(error)) from error
+    return settings.sandbox.domains
 
 
 async def check_sandbox(env: Mapping[str, str], folder: str, settings: Settings) -> SandboxReport:

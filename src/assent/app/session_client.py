@@ -40,4 +40,10 @@ class SessionClient(Protocol):
         """The command is durable when this returns; its outcome comes as `command.taken` with this key."""
         ...
 
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        """Types a line for a prompt of a running command; None is the end of its input. It is recorded nowhere. Returns
+        why it cannot be done; empty if it was.
+        """
+        ...
+
     async def close(self) -> None: ...

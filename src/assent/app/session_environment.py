@@ -9,19 +9,19 @@ not be used, and why.
 """
 
 import asyncio
-import hashlib
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from assent.app.context_loading import load_context, memory_file
+from assent.app.context_loading import load_context
 from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
-from assent.app.rule_sources import approved_files, collect_rules, trust_store
-from assent.app.sandbox_setup import confinement, trials_folder
+from assent.app.rule_sources import approved_files, collect_rules, policy_file, trust_store
+from assent.app.sandbox_setup import allowed_domains
 from assent.app.secret_masking import result_masker
+from assent.app.session_tools import ToolPlace, promise_builtin_tools
 from assent.config import (
     BadSettings,
     ProjectCommands,
@@ -33,20 +33,18 @@ from assent.config import (
     settings_file,
 )
 from assent.events import Attached
-from assent.files.private_folder import PrivateFolder
 from assent.files.regular_file import NotPlain, read_plain
 from assent.files.workspace import Workspace
 from assent.mcp_config import McpServer
 from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.models.provider_registry import provider_of
+from assent.policy.kept_rules import KeptRules
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
-from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
-from assent.tools.shell import TERMINAL
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
@@ -73,14 +71,15 @@ class SessionEnvironment:
         access: ModelAccess | None = None,
         *,
         watched: bool = True,
+        typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run.
+        what commands print while they run; `typing`: and can type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
         data = data_folder(env)
-        outputs, contents = output_folder(env, session), PrivateFolder(str(data / "contents"))
+        outputs = output_folder(env, session)
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
         self._access = access or ModelAccess(env, settings)
         self._small: Model | None = None
@@ -89,20 +88,10 @@ class SessionEnvironment:
             model is not None and provider_of(model.name) == "scripted"
         )
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
-        tools = builtin_tools(
-            self.workspace,
-            limits=settings.commands,
-            terminal=TERMINAL if watched else None,
-            outputs=outputs,
-            memory=memory_file(env),
-            contents=contents,
-            environment=settings.environment,
-            masker=self.masker,
-            confinement=(lambda: confinement(env, folder)) if settings.sandbox.enabled else None,
-            approved=settings.sandbox.approved,
-            trials=trials_folder(env),
-        )
-        self.registry = Registry(tools)
+        self.registry = Registry()
+        domains = allowed_domains(settings, settings_file(env))
+        place = ToolPlace(env, folder, self.workspace, outputs, domains)
+        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
@@ -139,6 +128,7 @@ class SessionEnvironment:
             cost=Prices(settings.prices).cost,
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             files=approved_files(self._env, self._folder),
+            keeper=KeptRules(policy_file(self._env), self.registry.names()),
             masker=self.masker,
             load_mentions=self._load_mentions,
         )
@@ -274,6 +264,7 @@ def open_environment(
     access: ModelAccess | None = None,
     *,
     watched: bool = True,
+    typing: bool = True,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -290,7 +281,9 @@ def open_environment(
         if _in(server, taken)
     ]
     servers = (*own, *(server for server in theirs if not _in(server, taken)))
-    environment = SessionEnvironment(env, folder, settings, servers, session, model, access, watched=watched)
+    environment = SessionEnvironment(
+        env, folder, settings, servers, session, model, access, watched=watched, typing=typing
+    )
     environment.problems += problems
     environment.commands = commands
     return environment
@@ -313,6 +306,8 @@ def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ..
         text = read_plain(path)
     except (NotPlain, FileNotFoundError) as error:
         raise BadSettings(str(error)) from error
+    import hashlib
+
     if hashlib.sha256(text).hexdigest() != trust.files.get(name):
         return (), None, [f"{path} is not used: it changed while it was being read"]
     return (*parse_workspace_settings(text, path), [])

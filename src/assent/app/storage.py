@@ -1,14 +1,57 @@
 """Opens the log that sessions are kept in. No other module knows which backend it is."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assent.config import data_folder
-from assent.session.log import SessionLog
+from assent.session.log import LogUnavailable, SessionLog
 from assent.session.sqlite_log import SqliteLog
+
+if TYPE_CHECKING:
+    from assent.secrets.mask import Masker
+
+SCHEMES = ("postgresql://", "postgres://")
+LOG_VARIABLE = "ASSENT_LOG"
 
 
 def open_log(env: Mapping[str, str], *, read_only: bool = False, busy: bool = False) -> SessionLog:
     """Returns at once; a thread opens the file. `read_only` writes nothing at all; `busy` is for servers, where many
-    sessions write at once.
+    sessions write at once. ASSENT_LOG may name a log elsewhere.
     """
-    return SqliteLog(data_folder(env), read_only=read_only, busy=busy)
+    place = env.get(LOG_VARIABLE) or str(data_folder(env))
+    return open_log_at(place, read_only=read_only, busy=busy, mask=_mask(env))
+
+
+def open_log_at(
+    place: str, *, read_only: bool = False, busy: bool = False, mask: Callable[[str], str] = str
+) -> SessionLog:
+    """`place` is a URL, or the folder of a log on disk. `mask` removes secrets from what the audit keeps."""
+    if place.startswith(SCHEMES):
+        return _open_postgres(place, mask)
+    if "://" in place:
+        raise LogUnavailable("the log must be a folder or a URL that starts with postgresql://")
+    return SqliteLog(Path(os.path.expanduser(place)), read_only=read_only, busy=busy, mask=mask)
+
+
+def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:
+    try:
+        from assent.postgres.postgres_log import PostgresLog
+    except ModuleNotFoundError as error:
+        raise LogUnavailable("a log in PostgreSQL needs the extra `cluster`: pip install 'assent[cluster]'") from error
+    return PostgresLog(url, mask=mask)
+
+
+def _mask(env: Mapping[str, str]) -> Callable[[str], str]:
+    """Made when there is something to mask: many runs record nothing."""
+    from functools import cache
+
+    @cache
+    def masker() -> "Masker":
+        from assent.app.secret_masking import export_masker
+        from assent.config import Settings
+
+        return export_masker(env, Settings())
+
+    return lambda text: masker().text(text) if text else text

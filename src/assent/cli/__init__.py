@@ -12,7 +12,7 @@ from assent.cli.streams import discard_output, no_room_left, prepare_streams, re
 
 COMMANDS = (
     *("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour"),
-    *("models", "login", "logout", "sandbox"),
+    *("models", "login", "logout", "sandbox", "log", "audit"),
 )
 """Each is a module of this package, imported on demand."""
 

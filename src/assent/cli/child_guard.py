@@ -12,6 +12,7 @@ READING: dict[str, tuple[str, ...]] = {
     "policy": ("list", "explain", "replay", "check", "check-path", "check-text", "check-url"),
     "mcp": ("list",),
     "sandbox": ("check",),
+    "audit": ("list", "show", "export", "verify"),
 }
 """The actions of each command that change nothing."""
 MODES = ("default", "plan")

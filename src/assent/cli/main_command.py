@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assent import __version__, exit_codes
 from assent.cli.parsing import BadInput, Parser, complain
+from assent.cli.quick_imports import import_msgspec
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
     from assent.config import Settings
@@ -32,14 +33,17 @@ commands:
   assent mcp list | add | remove | accept          manage MCP servers, which provide more tools
   assent serve                                     serve sessions to browsers and scripts
   assent attach [URL] [SESSION]                    open a served session in this terminal
+  assent audit list | show | export | verify       show who decided what, in all sessions, and check the record
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
   assent login | logout [PROVIDER]                 store or remove a provider's API key
   assent sandbox check                             test whether commands can be confined on this machine
+  assent log migrate --to LOG                      copy all sessions to another log, such as a PostgreSQL database
   assent tour                                      take a guided tour of a sample project; needs no API key
 
 environment:
   ASSENT_MODEL             the model to use, if not given by -m
   ASSENT_HOME              where sessions and settings are stored
+  ASSENT_LOG               a log elsewhere: postgresql://… (with assent[cluster])
   GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY,
   MISTRAL_API_KEY, XAI_API_KEY, TOGETHER_API_KEY, FIREWORKS_API_KEY, CEREBRAS_API_KEY
                            API keys; the first provider with a key is used unless a model is chosen
@@ -131,6 +135,7 @@ def build_parser() -> Parser:
 
 
 def _run(args: argparse.Namespace) -> int:
+    import_msgspec()
     from assent.config import BadSettings, load_settings
 
     try:

@@ -10,7 +10,6 @@ from assent import exit_codes
 from assent.cli.parsing import Parser, complain
 
 if TYPE_CHECKING:  # imported only when needed
-    from assent.front.web.access_tokens import TokenStore
     from assent.front.web.web_server import Server
 
 EPILOG = """\
@@ -18,14 +17,16 @@ EPILOG = """\
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
-  assent serve token list | remove NAME
+  assent serve token list | revoke ID              show who has access, and end it
 
 The API is described in docs/api.md and at /openapi.json."""
 
 
 def main(argv: list[str]) -> int:
     if argv[:1] == ["token"]:
-        return _tokens(argv[1:])
+        from assent.cli import serve_tokens
+
+        return serve_tokens.main(argv[1:])
     return _serve(_parser().parse_args(argv))
 
 
@@ -45,6 +46,11 @@ def _parser() -> Parser:
         metavar="FOLDER",
         help="where sessions may work (default: your home folder and this one)",
     )
+    add(
+        "--log",
+        metavar="LOG",
+        help="where sessions are stored: a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
+    )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     return parser
 
@@ -55,6 +61,7 @@ def _serve(args: argparse.Namespace) -> int:
     settings = load_settings(os.environ)
     from assent.app.identity import user
     from assent.app.session_log import LogError
+    from assent.app.storage import LOG_VARIABLE
     from assent.front.web.request_limits import RequestLimits
     from assent.front.web.server_lock import AlreadyServed
     from assent.front.web.web_server import BadPlace, Where, make_setup, serve
@@ -67,7 +74,8 @@ def _serve(args: argparse.Namespace) -> int:
         behind_proxy=args.behind_proxy,
         names=tuple(args.name),
     )
-    setup = make_setup(settings, dict(os.environ), user(), tuple(args.root), RequestLimits())
+    env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
+    setup = make_setup(settings, env, user(), tuple(args.root), RequestLimits())
     try:
         asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))
     except (BadPlace, AlreadyServed) as error:
@@ -97,43 +105,3 @@ def _print_again(server: "Server") -> None:
         sys.stdout.flush()
     else:
         asyncio.get_running_loop().remove_reader(sys.stdin)
-
-
-# --- tokens for others ---
-
-
-def _tokens(argv: list[str]) -> int:
-    parser = Parser("assent serve token", "Manages tokens for other people and programs. Changes take effect at once.")
-    parser.add_argument("action", choices=("add", "list", "remove"))
-    parser.add_argument("name", nargs="?", metavar="NAME")
-    parser.add_argument("--role", choices=("viewer", "approver", "operator"), default="viewer")
-    parser.add_argument(
-        "--owner", default="", metavar="WHO", help="give access to this owner's sessions instead of yours"
-    )
-    parser.add_argument("--days", type=float, help="how long it is valid (default: until it is removed)")
-    args = parser.parse_args(argv)
-    if args.action != "list" and not args.name:
-        complain(f"give the name of the token: assent serve token {args.action} NAME")
-        return exit_codes.INPUT
-    from assent.config import data_folder
-    from assent.front.web.access_tokens import TOKENS, TokenStore
-
-    return _change(TokenStore(data_folder(os.environ) / TOKENS), args)
-
-
-def _change(store: "TokenStore", args: argparse.Namespace) -> int:
-    match args.action:
-        case "add":
-            seconds = None if args.days is None else args.days * 86_400
-            sys.stdout.write(store.issue(args.name, args.role, owner=args.owner, seconds=seconds) + "\n")
-        case "remove":
-            if not store.revoke(lambda record: record.name == args.name and record.kind == "named"):
-                complain(f"there is no token named {args.name}")
-                return exit_codes.INPUT
-            sys.stdout.write("Removed.\n")
-        case _:
-            if not store.records():
-                sys.stdout.write("No tokens. Create one with: assent serve token add NAME\n")
-            for record in store.records():
-                sys.stdout.write(f"{record.kind:<8} {record.role:<9} {record.name}\n")
-    return exit_codes.OK

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from assent import exit_codes
 from assent.app.export import event_lines, telemetry_lines
+from assent.app.identity import me
 from assent.app.lookup import begun_sessions, find_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.pricing import Spending, cost_words
@@ -29,6 +30,8 @@ from assent.events import (
     CallFinished,
     CallRequested,
     CallScheduled,
+    ConnectionEnded,
+    ConnectionRequested,
     Envelope,
     ModelReplied,
     PromptSubmitted,
@@ -82,7 +85,7 @@ async def _main(action: str, name: str, export: _Export) -> int:
             return exit_codes.OK
         session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
         if action == "fork":
-            _write([await fork_with_outputs(os.environ, log, session)])
+            _write([await fork_with_outputs(os.environ, log, session, by=me())])
             return exit_codes.OK
         return _tell(action, session, await log.salvage(session), export)
     finally:
@@ -148,17 +151,29 @@ def _event_lines(envelope: Envelope, numbers: Mapping[str, str], style: Style) -
                     yield safe(part.text, "output")
         case CallRequested(request=request):
             yield f"  ▸ {numbers[request.call_id]} {call_label(request, style)}"
-        case CallScheduled(call_id=call_id, decision=decision):
-            by = f" by {safe(who(decision.by), 'label')}" if decision.by else ""
-            yield style.dim(f"    {numbers[call_id]} allowed{by}: {safe(decision.reason, 'label')}")
-        case CallFinished(call_id=call_id, status=status, failure=failure) as finished:
-            why = safe(failure.message, "label") if failure else ended_badly(finished)
-            yield style.dim(f"    {numbers[call_id]} {status} after {took(finished)}{why and f': {why}'}")
+        case CallScheduled() | CallFinished() | ConnectionRequested() | ConnectionEnded() as event:
+            yield style.dim(f"    {numbers[event.call_id]} {_progress(event)}")
         case TurnFinished(status=status, failure=failure):
             why = f": {safe(failure.message, 'label')}" if failure else ""
             yield style.dim(f"  — {status}{why}")
         case _:
             pass
+
+
+def _progress(event: CallScheduled | CallFinished | ConnectionRequested | ConnectionEnded) -> str:
+    match event:
+        case CallScheduled(decision=decision):
+            by = f" by {safe(who(decision.by), 'label')}" if decision.by else ""
+            return f"allowed{by}: {safe(decision.reason, 'label')}"
+        case CallFinished(status=status, failure=failure):
+            why = safe(failure.message, "label") if failure else ended_badly(event)
+            return f"{status} after {took(event)}{why and f': {why}'}"
+        case ConnectionRequested(connection=number, host=host, port=port, allowed=allowed, reason=reason):
+            verdict = "allowed" if allowed else "refused"
+            return safe(f"connection {number} to {host} port {port} {verdict}: {reason}", "label")
+        case ConnectionEnded(connection=number, sent=sent, received=received, problem=problem):
+            why = safe(problem, "label")
+            return f"connection {number}: {sent:,} bytes sent, {received:,} received{why and f': {why}'}"
 
 
 def _write(lines: Iterable[str]) -> None:

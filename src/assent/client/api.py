@@ -170,6 +170,10 @@ class Api:
         path = f"/sessions/{session}/calls/{quote(call_id, safe='')}/decision"
         return await self.post(path, {"outcome": outcome, "digest": digest, **more}, key)
 
+    async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> None:
+        """Types a line for a prompt of a running command; None is the end of its input."""
+        await self.post(f"/sessions/{session}/calls/{quote(call_id, safe='')}/input", {"number": number, "text": text})
+
     # --- events ---
 
     async def history(self, session: str, after: int = 0) -> list[Envelope]:

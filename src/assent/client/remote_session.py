@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from assent.client.api import Api, Link
+from assent.client.api import Api, ApiProblem, Link
 from assent.commands import Command
 from assent.events import Envelope
 from assent.scheduler.call import IllegalTransition
@@ -64,6 +64,13 @@ class RemoteClient:
 
     async def send(self, command: Command, key: str | None = None) -> str:
         return await self._api.send(self._session, command, key)
+
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        try:
+            await self._api.type_in(self._session, call_id, number, text)
+        except ApiProblem as problem:
+            return str(problem)
+        return ""
 
     async def close(self) -> None:
         self._closed = True

@@ -8,7 +8,6 @@ decide whether the content may be replaced.
 import errno
 import hashlib
 import os
-import secrets
 from contextlib import suppress
 
 _PIECE = 1 << 20
@@ -115,4 +114,4 @@ class AtomicWrite:
 
 
 def _hidden_name() -> str:
-    return f".assent-{secrets.token_hex(8)}.tmp"
+    return f".assent-{os.urandom(8).hex()}.tmp"

@@ -9,13 +9,16 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.files.access import FileAccess
 from assent.files.errors import NotFound, WorkspaceError
-from assent.files.mention_finder import Mention, mentions
 from assent.files.workspace import Workspace
+
+if TYPE_CHECKING:  # most folders have no such file
+    from assent.files.access import FileAccess
+    from assent.files.mention_finder import Mention
 
 NAMES = ("ASSENT.md", "AGENTS.md", "GEMINI.md")
 SIZE_LIMIT = 200_000
@@ -80,8 +83,10 @@ def _folders_in(folder: str) -> list[str]:
     return [each.path for each in folders if each.name[0] != "." and each.name not in _NEVER_BELOW]
 
 
-def imports(text: str) -> Iterator[Mention]:
+def imports(text: str) -> Iterator["Mention"]:
     """Every `@path` outside code that is more than a name, such as `@ann`."""
+    from assent.files.mention_finder import mentions
+
     return (mention for mention in mentions(text) if re.search(r"[./].*[^./]", mention.path))
 
 
@@ -91,11 +96,13 @@ class _Reader:
         self.found: dict[str, ContextFile] = {}
 
     @cached_property
-    def _workspace(self) -> Workspace:  # most folders have no such file
+    def _workspace(self) -> Workspace:
         return Workspace([self._top], self._top)
 
     @cached_property
-    def _access(self) -> FileAccess:
+    def _access(self) -> "FileAccess":
+        from assent.files.access import FileAccess
+
         return FileAccess(self._workspace)
 
     def read(self, path: str, depth: int = 0) -> str:

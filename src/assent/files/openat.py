@@ -5,7 +5,6 @@ person's name for it, for errors.
 """
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Generator
@@ -20,6 +19,8 @@ _PIECE = 1 << 20
 
 def digest_of(data: bytes) -> str:
     """Binds an approval to a content: SHA-256 in hex."""
+    import hashlib  # loads OpenSSL, which a short run may not need
+
     return hashlib.sha256(data).hexdigest()
 
 
@@ -99,6 +100,8 @@ def read(fd: int, limit: int) -> bytes:
 
 
 def _digest(fd: int) -> str:
+    import hashlib
+
     found = hashlib.sha256()
     while piece := os.read(fd, _PIECE):
         found.update(piece)

@@ -80,7 +80,7 @@ async def _start(entry: Entry, cwd: str, env: Mapping[str, str], confined: Confi
 async def _confined(sandbox: SandboxName, cwd: str, folder: str, env: Mapping[str, str]) -> Confined | None:
     """What puts the program into the sandbox that its entry names; without that sandbox, it does not start."""
     try:
-        return await workspace_confinement(env, folder).confine(sandbox, cwd)
+        return await workspace_confinement(env, folder).confine(sandbox, cwd, open_network=True)
     except Unconfined as error:
         raise NotConnected(f"there is no sandbox for it: {error}") from error
 

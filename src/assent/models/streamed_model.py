@@ -43,7 +43,7 @@ class WireFormat(Protocol):
     def encode(self, request: Request) -> bytes: ...
 
     def reader(self, request: Request) -> ReplyReader:
-        """For the reply to this request."""
+        """For the reply to this request. Called when it arrives: the code that reads it need not be loaded before."""
         ...
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError: ...
@@ -68,8 +68,9 @@ class StreamedModel:
         )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        reply, events = self._wire.reader(request), SseDecoder()
+        events = SseDecoder()
         async with await self._ask(request) as response:
+            reply = self._wire.reader(request)
             if _kind(response) == PLAIN_JSON:
                 for chunk in reply.chunks(await self._whole(response)):
                     yield chunk

@@ -4,7 +4,6 @@ An id that every provider accepts is sent as it is. Any other is replaced by one
 provider's cache of the conversation stays valid, and a result matches its call. Pure.
 """
 
-import hashlib
 import re
 
 from assent.models.model_protocol import Request
@@ -17,6 +16,8 @@ _ACCEPTED = re.compile(r"[A-Za-z0-9_-]{1,64}")
 def wire_id(call_id: str) -> str:
     if _ACCEPTED.fullmatch(call_id):
         return call_id
+    import hashlib
+
     return f"call_{hashlib.sha256(call_id.encode(errors='surrogatepass')).hexdigest()[:24]}"
 
 

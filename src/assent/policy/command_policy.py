@@ -24,7 +24,7 @@ from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling
-from assent.policy.sandbox_choice import sandbox_of
+from assent.policy.sandbox_choice import absolute, sandbox_of, widest
 from assent.policy.script_arguments import program_passed_on
 from assent.policy.shell import CommandRules, Judgement, judge
 from assent.policy.shell.command_rules import program
@@ -157,33 +157,35 @@ class CommandJudge:
         whole = first(self._whole, "allow")
         if whole is not None:
             return by_rule(whole)
-        if self._details.wider:
-            return Verdict("ask", "rule", _WIDER[self._details.sandbox])
         if found.plan is not None:
             return self._by_guards() or _by_link(found.plan) or self._by_script(found.plan) or self._by_words(found)
-        return self._by_built_in()
+        return Verdict("ask", "rule", _why_wider(self._details)) if self._details.wider else self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
         used = self._used_grants()
         if used is None:
             return Verdict("ask", "rule", "a grant with a use limit covers a single command, not several")
         assert found.plan is not None
-        chosen = self._chosen_sandboxes()
+        given = [*self._choosing(), *used]
+        chosen: list[SandboxName] = [one.sandbox for one in given if one.sandbox is not None]
         if "off" in chosen:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
         reads = only_reads(self._details.command, self._details.directory, self._roots)
-        plan = replace(found.plan, sandbox="read-only" if reads and not chosen else sandbox_of(found.plan, chosen))
+        sandbox = "read-only" if reads and not chosen else sandbox_of(found.plan, chosen)
+        plan = replace(found.plan, sandbox=sandbox, domains=_union(one.domains for one in given))
+        plan = replace(plan, writable=_union(map(absolute, one.writable) for one in given))
+        if self._details.wider and not _suffices(plan, self._details):
+            return Verdict("ask", "rule", _why_wider(self._details))
         if used and self._unapproved:
             return Verdict("ask", "rule", unapproved_in_words(self._unapproved))
         if used:
             return by_grants(used, plan)
         return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), plan)
 
-    def _chosen_sandboxes(self) -> list[SandboxName]:
-        """Those that rules name for the commands they allow."""
+    def _choosing(self) -> list[Rule]:
+        """The rules that allow the commands of the line, which may name their sandbox."""
         parts = [_named(words) for words in self._written()]
-        rules = [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
-        return [rule.sandbox for rule in rules if rule.sandbox is not None]
+        return [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
 
     def _used_grants(self) -> list[Grant] | None:
         """The grants required to allow it; None if one with a use limit would count for several commands."""
@@ -300,10 +302,29 @@ def _lies(place: str) -> tuple[str, str]:
     return normpath(place), realpath(place)
 
 
-_WIDER = {
-    "network": "the model asks for network access, which the sandbox refused",
-    "off": "the model asks to run it without the sandbox",
-}
+def _why_wider(details: ExecDetails) -> str:
+    """What the model asks for, beyond what the sandbox allows."""
+    if details.sandbox == "off":
+        return "the model asks to run it without the sandbox"
+    wanted = [f"to write to {path}" for path in details.writable] + [f"to connect to {one}" for one in details.domains]
+    if wanted:
+        return f"the model asks for more than the sandbox allows: {', '.join(wanted)}"
+    return "the model asks for network access, which the sandbox refused"
+
+
+def _suffices(plan: Plan, details: ExecDetails) -> bool:
+    """Whether a rule or a grant allows everything that the model asks for."""
+    return (
+        widest([plan.sandbox, details.sandbox]) == plan.sandbox
+        and set(details.domains) <= set(plan.domains)
+        and set(details.writable) <= set(plan.writable)
+    )
+
+
+def _union(found: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for many in found for one in many))
+
+
 _MAX_FOLDERS = 8
 _FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
 _MAX_PATHS = 20_000

@@ -6,13 +6,16 @@ Protected files and suspicious addresses are never proposed: they need approval 
 
 import os
 import re
-import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, McpDetails
 from assent.policy.action import Action
 from assent.policy.rules import host_of
+from assent.web.destinations import CONNECT, WEB_PORTS, from_url
+from assent.web.destinations import covers as reaches
 from assent.web.hosts import domain_matches
 
 if TYPE_CHECKING:  # the shell gate is imported with the first command
@@ -36,6 +39,8 @@ def covers(grant: Grant, action: Action) -> bool:
             return path == grant.value
         case "folder", EditDetails(path=path, protected="", runs=""):
             return path.startswith(grant.value.rstrip("/") + "/")
+        case "domain", InfoDetails(urls=(url,), warnings=()) if (wanted := from_url(url)) is not None:
+            return reaches(grant.value, wanted)
         case "domain", InfoDetails(urls=urls, warnings=()):
             return bool(urls) and all(domain_matches(f"={grant.value}", host_of(url)) for url in urls)
         case _:
@@ -47,11 +52,35 @@ def is_live(grant: Grant, now: float, uses: int) -> bool:
     return not expired and (grant.max_uses is None or uses < grant.max_uses)
 
 
-def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
-    """The possible scopes of an "always" for this action, narrowest first."""
+def proposed(action: Action, call_id: str, *, keeps: bool = False) -> tuple[Grant, ...]:
+    """The possible scopes of an "always" for this action, narrowest first. `keeps`: some may outlive the session."""
+    scopes = _proposed(action, call_id)
+    return (*scopes, *(_kept(scope) for scope in scopes if keeps and _can_be_kept(scope)))
+
+
+def _can_be_kept(scope: Grant) -> bool:
+    """Those for which a question of the sandbox was the reason, and which a rule can express."""
+    words = scope.prefixes and not scope.exact and len(scope.prefixes) == 1 and scope.sandbox is not None
+    return (scope.kind == "domain" and scope.tool == CONNECT) or (bool(words) and scope.sandbox != "off")
+
+
+def _kept(scope: Grant) -> Grant:
+    reach = scope.reach.rpartition(", ")[0].removesuffix(f", in {scope.value}")
+    reach += ", in this and all later sessions, as a rule in your policy.toml."
+    return replace(scope, id=os.urandom(8).hex(), reach=reach, kept=True)
+
+
+def _proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
     match action.details:
+        case ExecDetails(sandbox=sandbox, wider=True) as details:
+            grants = _for_command(details.command, details.directory, action.tool, call_id)
+            return () if sandbox == "off" else tuple(_widened(grant, details) for grant in grants)
         case ExecDetails(command=command, directory=directory):
             return tuple(_for_command(command, directory, action.tool, call_id))
+        case InfoDetails(urls=(url,), warnings=()) if (wanted := from_url(url)) is not None:
+            where = f"{wanted.host} (ports 80 and 443)" if wanted.port in WEB_PORTS else str(wanted)
+            reach = f"Connections of commands to {where}, {SESSION}."
+            return (_grant("domain", action.tool, reach, call_id, value=wanted.entry),)
         case EditDetails(path=path, protected=""):
             return _for_file(path, action.tool, call_id)
         case InfoDetails(urls=(), warnings=()) if not action.paths:  # neither a host nor a file to name: a search
@@ -61,9 +90,24 @@ def proposed(action: Action, call_id: str) -> tuple[Grant, ...]:
         case McpDetails(server=server, tool=name, command=command):
             whose = "of this project" if command else f"of the server {server}"
             reach = f"Every call of {name} {whose}, {SESSION}."
-            return (_grant("tool", action.tool, reach, call_id, value=server),)
+            return _grant("tool", action.tool, reach, call_id, value=server), whole_server(action, call_id)
         case _:
             return ()
+
+
+def _widened(grant: Grant, details: ExecDetails) -> Grant:
+    """For a command that needs more than its sandbox allows: with exactly that."""
+    more = [f"writing to {path}" for path in details.writable] + [f"connecting to {one}" for one in details.domains]
+    if details.sandbox == "network" and not details.domains:
+        more.append("connecting to hosts that you allow")
+    reach = grant.reach.rpartition(", in ")
+    return replace(
+        grant,
+        reach=f"{reach[0]}, also {' and '.join(more)}{reach[1]}{reach[2]}",
+        sandbox=details.sandbox,
+        domains=details.domains,
+        writable=details.writable,
+    )
 
 
 def whole_server(action: Action, call_id: str) -> Grant:
@@ -140,7 +184,7 @@ def _grant(
     prefixes: tuple[tuple[str, ...], ...] = (),
 ) -> Grant:
     return Grant(
-        id=secrets.token_hex(8),
+        id=os.urandom(8).hex(),
         kind=kind,
         tool=tool,
         reach=reach,

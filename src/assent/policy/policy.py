@@ -30,9 +30,11 @@ from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yol
 from assent.policy.file_approvals import FileApprovals
 from assent.policy.grants import covers, is_live
 from assent.policy.rules import Rule
+from assent.web.destinations import CONNECT
 
 if TYPE_CHECKING:
     from assent.policy.command_policy import CommandJudge
+    from assent.policy.kept_rules import RuleKeeper
 
 
 class Policy:
@@ -49,10 +51,13 @@ class Policy:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
         files: FileApprovals | None = None,
+        keeper: "RuleKeeper | None" = None,
     ) -> None:
         """`clock` gives the time of day, which may be changed; `timer` is monotonic. `files` knows the files that
-        commands execute; without it, commands are judged by their words alone.
+        commands execute; without it, commands are judged by their words alone. `keeper` writes grants that outlive the
+        session; without it, there are none.
         """
+        self._keeper = keeper
         self.rules = tuple(sorted(rules, key=Rule.order))
         self.mode: Mode = mode
         self.grants = dict[str, Grant]()
@@ -70,6 +75,15 @@ class Policy:
     def add_grant(self, grant: Grant) -> None:
         self.grants[grant.id] = grant
         self._offsets[grant.id] = self._clock() - self._timer()
+
+    @property
+    def keeps_rules(self) -> bool:
+        return self._keeper is not None
+
+    def keep_rule(self, grant: Grant) -> None:
+        """Raises BadRule or OSError if a grant that is to be kept cannot be written."""
+        if grant.kept and self._keeper is not None:
+            self._keeper.keep(grant)
 
     def revoke(self, grant_id: str) -> Grant | None:
         return self.grants.pop(grant_id, None)
@@ -119,6 +133,11 @@ class Policy:
         if self._files is not None and isinstance(details, ExecDetails) and details.executes:
             with suppress(OSError):  # then they are asked about again
                 self._files.approve(details.executes)
+
+    def connections(self) -> tuple[str, ...]:
+        """The hosts that rules allow commands to connect to."""
+        allowing = (rule for rule in self.rules if rule.ruling == "allow" and rule.tool == CONNECT and rule.domain)
+        return tuple(rule.domain for rule in allowing if not rule.modes or self.mode in rule.modes)
 
     def judge(self, action: Action) -> Verdict:
         match action.details:
@@ -239,6 +258,8 @@ def _ask(action: Action) -> Verdict:
             reason = "changing files needs approval in this mode"
         case InfoDetails(warnings=[warning, *_]):
             reason = f"check the address: {warning}"
+        case InfoDetails() if action.tool == CONNECT:
+            reason = "none of your rules allows a command to connect to this host"
         case InfoDetails():
             reason = "web requests need approval in this mode"
         case McpDetails(unseen=unseen) if unseen:

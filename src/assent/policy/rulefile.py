@@ -13,6 +13,8 @@
     note = "since the incident"
     priority = 700
     sandbox = "workspace"           # for an allowed command: read-only, workspace or network; "off" asks
+    domains = ["registry.npmjs.org"]  # for an allowed command in `network`: where it may connect to without asking
+    writable = ["~/.cache/pip"]     # for an allowed command in a sandbox: what it may write to, besides the workspace
     without_effects = true          # allows only commands that were tried and changed nothing
     examples = { match = ["git push -f"], not_match = ["git pull"] }
 
@@ -33,7 +35,8 @@ from assent.policy.action import Action
 from assent.policy.globs import text_matches
 from assent.policy.rule_words import why_never, why_no_path, why_several
 from assent.policy.rulefile_words import in_words, rule_lines
-from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_domain, check_tool
+from assent.policy.rules import BadRule, Rule, Ruling, Tier, check_domain, check_domains, check_tool
+from assent.web.destinations import CONNECT
 
 
 class Examples(Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,6 +59,8 @@ class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     note: str = ""
     priority: int = 500
     sandbox: SandboxName | None = None
+    domains: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
     without_effects: bool = False
     examples: Examples = Examples()
 
@@ -97,7 +102,9 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     tools = (spec.tool,) if isinstance(spec.tool, str) else spec.tool
     for tool in tools:
         check_tool(tool, place, known)
-    if spec.domain:
+    if spec.domain and tools == (CONNECT,):
+        check_domains([spec.domain], place)
+    elif spec.domain:
         check_domain(spec.domain, place)
     if spec.path.count("**/") > 4 or len(spec.path) > 1000:
         raise BadRule(f"{place}: the path has more than four `**/` or is too long")
@@ -106,13 +113,24 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     if not 0 <= spec.priority <= 999:
         raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
     commands = _commands(spec, place)
-    if spec.sandbox is not None and (commands == ("",) or spec.decision != "allow"):
-        raise BadRule(f"{place}: `sandbox` belongs to a rule that allows a command")
+    _check_sandbox(spec, commands, place)
     if spec.without_effects and spec.decision != "allow":
         raise BadRule(f"{place}: `without_effects` belongs to a rule that allows commands")
     rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
     _check_examples(spec, rules, place)
     return rules
+
+
+def _check_sandbox(spec: RuleSpec, commands: tuple[str, ...], place: str) -> None:
+    check_domains(spec.domains, place)
+    if spec.sandbox is not None and (commands == ("",) or spec.decision != "allow"):
+        raise BadRule(f"{place}: `sandbox` belongs to a rule that allows a command")
+    if spec.domains and spec.sandbox != "network":
+        raise BadRule(f'{place}: `domains` belongs to a rule with `sandbox = "network"`')
+    if spec.writable and spec.sandbox not in ("workspace", "network"):
+        raise BadRule(f'{place}: `writable` belongs to a rule with `sandbox = "workspace"` or `"network"`')
+    if relative := next((path for path in spec.writable if not path.startswith(("/", "~/"))), None):
+        raise BadRule(f"{place}: `writable` has {relative!r}; write a path that starts with `/` or `~/`")
 
 
 def _commands(spec: RuleSpec, place: str) -> tuple[str, ...]:
@@ -147,6 +165,8 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
         place=place,
         note=spec.note,
         sandbox=spec.sandbox,
+        domains=spec.domains,
+        writable=spec.writable,
         without_effects=spec.without_effects,
     )
 

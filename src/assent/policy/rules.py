@@ -15,6 +15,7 @@ from assent.plan import SandboxName
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
 from assent.policy.rule_words import why_never
+from assent.web.destinations import check_entry, covers, from_url, port_of
 from assent.web.hosts import BadHost, canonical_host, domain_matches
 
 Ruling = Literal["allow", "ask", "deny"]
@@ -52,6 +53,10 @@ class Rule(Struct, frozen=True, kw_only=True):
     note: str = ""
     sandbox: SandboxName | None = None
     """For an allow rule about a command: what it runs in; chosen by what the command does, if not set."""
+    domains: tuple[str, ...] = ()
+    """For a command in the sandbox `network`: the hosts that it may connect to without asking."""
+    writable: tuple[str, ...] = ()
+    """For a command in a sandbox: what it may write to, besides the workspace."""
     without_effects: bool = False
     """It allows only commands that were tried and changed nothing."""
 
@@ -97,7 +102,14 @@ class Rule(Struct, frozen=True, kw_only=True):
     def _domain_matches(self, action: Action) -> bool:
         """Allow requires that all URLs of the call match, the others any; a call without URLs never matches."""
         urls = action.details.urls if isinstance(action.details, InfoDetails) else ()
-        return bool(urls) and self._enough(domain_matches(self.domain, host_of(url)) for url in urls)
+        return bool(urls) and self._enough(self._host_matches(url) for url in urls)
+
+    def _host_matches(self, url: str) -> bool:
+        """To allow a connection, the rule must also be about its port."""
+        found = from_url(url)
+        if found is None or (self.ruling != "allow" and port_of(self.domain) is None):
+            return domain_matches(self.domain, host_of(url))
+        return covers(self.domain, found)
 
     def _path_matches(self, paths: tuple[str, ...], roots: tuple[str, ...]) -> bool:
         return bool(paths) and self._enough(self.guards(path, roots) for path in paths)
@@ -164,6 +176,15 @@ def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
     nearest = process.extractOne(tool, known)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
     raise BadRule(f"{place}: there is no tool {tool!r}{hint}")
+
+
+def check_domains(domains: Iterable[str], place: str) -> None:
+    """The entries of a list, which may name ports and hosts without a dot."""
+    for entry in domains:
+        if (why := check_entry(entry)) is not None:
+            raise BadRule(
+                f"{place}: {entry!r} is not a host to connect to ({why}); write example.org or example.org:22"
+            )
 
 
 def check_domain(domain: str, place: str) -> None:

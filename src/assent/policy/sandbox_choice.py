@@ -5,6 +5,7 @@ the network need the person's keys and agents as well, and git is restricted in 
 stay outside. A rule may choose another profile.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
@@ -36,6 +37,11 @@ def sandbox_of(plan: Plan, chosen: Iterable[SandboxName] = ()) -> SandboxName:
     """
     named = list(chosen)
     return widest(named or [_of_stage(stage) for stage in simple_commands(plan.steps)])
+
+
+def absolute(path: str) -> str:
+    """A path of a rule as the sandbox needs it."""
+    return os.path.realpath(os.path.expanduser(path))
 
 
 def widest(names: Sequence[SandboxName]) -> SandboxName:

@@ -5,7 +5,6 @@ its hash. A changed, new or removed file is not trusted until the person looks a
 only tighten, and its context files are left out.
 """
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +104,8 @@ def _config_files(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _hash(path: Path) -> str:
+    import hashlib
+
     try:
         return hashlib.sha256(read_plain(path)).hexdigest()
     except (NotPlain, FileNotFoundError):

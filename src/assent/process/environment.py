@@ -27,11 +27,12 @@ PASSED = frozenset(
         "SSL_CERT_DIR",
     }
 )
+_PROMPTS = "GIT_TERMINAL_PROMPT"
 FIXED = {
     "ASSENT": "1",
     "PAGER": "cat",
     "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",  # an invisible prompt would hang the call
+    _PROMPTS: "0",  # an invisible prompt would hang the call
     "DEBIAN_FRONTEND": "noninteractive",
 }
 _UNSEEN = (
@@ -51,10 +52,13 @@ def child_environment(
     return _built({name: value for name, value in source.items() if name in PASSED or name.startswith("LC_")}, extra)
 
 
-def command_environment(rules: Environment, source: Mapping[str, str] | None = None) -> dict[str, str]:
-    """For a command: everything that is not a secret, subject to the settings."""
+def command_environment(
+    rules: Environment, source: Mapping[str, str] | None = None, *, typing: bool = False
+) -> dict[str, str]:
+    """For a command: everything that is not a secret, subject to the settings. `typing`: a person can type into it."""
     source = os.environ if source is None else source
-    return _built({name: value for name, value in source.items() if _is_passed(name, value, rules)})
+    built = _built({name: value for name, value in source.items() if _is_passed(name, value, rules)})
+    return built | ({_PROMPTS: source.get(_PROMPTS, "1")} if typing else {})
 
 
 def withheld(rules: Environment, source: Mapping[str, str] | None = None) -> list[str]:

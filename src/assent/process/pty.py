@@ -1,8 +1,8 @@
 """Where a child's output goes: our own pipe, or the slave side of a pseudo-terminal.
 
-Never asyncio's pipes: those count as open as long as any grandchild holds them, and the call would wait for it. The
-terminal does not become the child's controlling terminal, so that opening /dev/tty (sudo, ssh-add) fails at once
-instead of waiting for input that never comes.
+Never asyncio's pipes: those count as open as long as any grandchild holds them, and the call would wait for it. Unless
+somebody can type, the terminal does not become the child's controlling terminal, so that opening /dev/tty (sudo,
+ssh-add) fails at once instead of waiting for input that never comes.
 """
 
 import contextlib
@@ -26,9 +26,12 @@ class Size(Struct, frozen=True):
 class Channel:
     """Our end to read from, and the child's end to pass on and then close."""
 
-    def __init__(self, terminal: Size | None) -> None:
-        self.ours, self.theirs = _open_pipe() if terminal is None else _open_terminal(terminal)
+    def __init__(self, terminal: Size | None, *, input: bool = False) -> None:
+        """`input`: the child can read from the terminal."""
+        self.ours, self.theirs = _open_pipe() if terminal is None else _open_terminal(terminal, input)
         os.set_blocking(self.ours, False)
+        self.device = os.fstat(self.theirs).st_rdev
+        """The number of the terminal."""
         self.name = os.readlink(f"/proc/self/fd/{self.theirs}") if os.path.isdir("/proc/self/fd") else ""
         """The kernel's name for the child's end in /proc, for finding its holders."""
 
@@ -64,7 +67,7 @@ def _open_pipe() -> tuple[int, int]:
     return ours, theirs
 
 
-def _open_terminal(size: Size) -> tuple[int, int]:
+def _open_terminal(size: Size, input: bool) -> tuple[int, int]:
     import termios
 
     ours, slave = os.openpty()
@@ -73,8 +76,8 @@ def _open_terminal(size: Size) -> tuple[int, int]:
         attributes = termios.tcgetattr(slave)
         attributes[1] &= ~termios.OPOST  # newlines stay newlines, as through a pipe; and it is three times as fast
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
-        # Only for writing: a pager that reads keys from stderr gives up at once instead of waiting.
-        theirs = os.open(os.ttyname(slave), os.O_WRONLY | os.O_NOCTTY)
+        # Without input only for writing: a pager that reads keys from stderr gives up at once instead of waiting.
+        theirs = os.open(os.ttyname(slave), (os.O_RDWR if input else os.O_WRONLY) | os.O_NOCTTY)
     except BaseException:
         os.close(ours)
         raise

@@ -185,9 +185,17 @@ class Reaper:
             os.chdir(cwd)
         except OSError as error:
             return 0, b"%d cwd" % (error.errno or 0)
-        actions = [(os.POSIX_SPAWN_DUP2, fd, at) for at, fd in enumerate(self._streams)]
+        actions: list[tuple[int, int, int] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_DUP2, fd, at) for at, fd in enumerate(self._streams)
+        ]
         actions += [(os.POSIX_SPAWN_DUP2, fd, at) for fd, at in extra]
-        defaults = [number for number in self._defaults if not (extra and number in _IGNORED)]
+        ignored = _IGNORED if extra else ()
+        if os.isatty(self._streams[0]):
+            # Whoever opens a terminal in a new session controls it. When the program exits, the kernel sends SIGHUP to
+            # what it left in the background, which is to stay as it does without a terminal.
+            actions[0] = (os.POSIX_SPAWN_OPEN, 0, os.ttyname(self._streams[0]), os.O_RDWR, 0)
+            ignored = (*ignored, signal.SIGHUP)
+        defaults = [number for number in self._defaults if number not in ignored]
         if self._unchanged and (changed := _first_changed(self._unchanged)) is not None:
             return 0, b"%d %s" % (changed, CHANGED)
         problem = errno.ENOENT

@@ -1,4 +1,6 @@
-"""Runs one program to its end: own session, no input, one stream of output, timeouts, and nothing left behind.
+"""Runs one program to its end: own session, one stream of output, timeouts, and nothing left behind.
+
+There is no input, unless a person can type: then `terminal_input.py` watches for a program that waits for it.
 
 Cancelling the task that awaits `run` ends the program with all its descendants; `run` returns only when they are gone.
 A program that left children in the background has still ended: what they hold does not hold up the call.
@@ -18,8 +20,13 @@ from assent.process.kill import end_family
 from assent.process.output_buffer import Decoder, Excerpt, Kept
 from assent.process.pty import CHUNK, Channel, Size
 from assent.process.spawn import Launcher, spawn
+from assent.process.supervisor_client import AVAILABLE
 
-Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # needed only for commands that people can type into
+    from assent.process.terminal_input import Keyboard, TerminalInput
+
+Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory", "no_input"]
 Tell = Callable[[str], None]
 
 _READS = 32  # in a block; a terminal returns 4 KB at a time
@@ -39,6 +46,8 @@ class ProcessLimits(Struct, frozen=True, kw_only=True):
     """Bytes that all its processes may use together."""
     look: float = 2.0
     """Between two memory checks."""
+    input: float | None = None
+    """Time that a person has to type something."""
     grace: float = 0.5
     """From SIGTERM to SIGKILL."""
     drain: float = 0.1
@@ -83,14 +92,18 @@ async def run(
     mark: str = "",
     launcher: Launcher | None = None,
     unchanged: Sequence[ExecutedFile] = (),
+    is_held_up: Callable[[], bool] = bool,
+    keyboard: "Keyboard | None" = None,
 ) -> ProcessFinished:
     """Raises OSError if the program cannot be started, and FileChanged if one of these files has another content.
-    `on_binary` counts the bytes of binary output.
+    `on_binary` counts the bytes of binary output. While `is_held_up` says that the program waits for a person, its
+    silence does not count. With a `keyboard`, a person can type into the terminal.
 
     By its `mark` (see `leftover.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
-    child = _Child(on_output, on_binary, limits, terminal)
+    keyboard = keyboard if AVAILABLE and terminal is not None else None
+    child = _Child(on_output, on_binary, limits, terminal, is_held_up, keyboard)
     await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher, unchanged)
     try:
         return await child.over(on_start)
@@ -102,8 +115,15 @@ class _Child:
     """A running program with everything to release: descriptors, readers, timers, the process."""
 
     def __init__(
-        self, on_output: Tell, on_binary: Callable[[int], None], limits: ProcessLimits, terminal: Size | None
+        self,
+        on_output: Tell,
+        on_binary: Callable[[int], None],
+        limits: ProcessLimits,
+        terminal: Size | None,
+        is_held_up: Callable[[], bool],
+        keyboard: "Keyboard | None",
     ) -> None:
+        self._is_held_up = is_held_up
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._kept = Kept(limits.keep)
@@ -113,7 +133,9 @@ class _Child:
         self._timers: list[asyncio.TimerHandle] = []
         self._exited = False
         self._held = True
-        self._channel = Channel(terminal)
+        self._channel = Channel(terminal, input=keyboard is not None)
+        self._keyboard = keyboard
+        self._input: TerminalInput | None = None
 
     async def start(
         self,
@@ -126,8 +148,11 @@ class _Child:
     ) -> None:
         """Nothing has to be released if it fails."""
         output = self._channel.theirs
+        input = output if self._keyboard is not None else None
         try:
-            self._process = await spawn(argv, cwd, env, mark, output=output, launcher=launcher, unchanged=unchanged)
+            self._process = await spawn(
+                argv, cwd, env, mark, output=output, input=input, launcher=launcher, unchanged=unchanged
+            )
         except BaseException:
             self._channel.close()
             raise
@@ -138,6 +163,14 @@ class _Child:
         self._process.on_exit(self._on_exit)
         self._last = self._loop.time()
         self._arm()
+        if self._keyboard is not None:
+            self._input = self._open_input(self._keyboard)
+
+    def _open_input(self, keyboard: "Keyboard") -> "TerminalInput":
+        from assent.process.terminal_input import TerminalInput
+
+        ours, device, max_wait = self._channel.ours, self._channel.device, self._limits.input
+        return TerminalInput(ours, device, keyboard, max_wait, lambda: self._over("no_input"), self._pass_on)
 
     # --- the end -----------------------------------------------------------------------------------------
 
@@ -167,6 +200,8 @@ class _Child:
 
     def _finished(self, ended: Ended, survivors: tuple[int, ...]) -> ProcessFinished:
         self._decoder.close()
+        if self._input is not None:
+            self._pass_on(self._input.typed_text.flush())
         status = self._process.status()
         if ended == "exited":
             self._process.leave_rest()
@@ -188,6 +223,8 @@ class _Child:
         for timer in self._timers:
             timer.cancel()
         self._stop_reading()
+        if self._input is not None:
+            self._input.close()
         self._channel.close()
         self._process.close()
 
@@ -207,6 +244,12 @@ class _Child:
     # --- output ------------------------------------------------------------------------------------------
 
     def _text(self, text: str) -> None:
+        if self._input is not None:
+            text = self._input.typed_text.feed(text)
+            self._input.heard(text)
+        self._pass_on(text)
+
+    def _pass_on(self, text: str) -> None:
         self._kept.add(text)
         try:
             self._on_output(text)
@@ -271,9 +314,13 @@ class _Child:
     def _check_idle(self) -> None:
         """Checks when the time could be up, instead of moving a timer with every piece of output."""
         idle = self._limits.idle or 0.0
+        if self._is_held_up():
+            self._last = self._loop.time()
         left = self._last + idle - self._loop.time()
         if left > 0:
             self._later(left, self._check_idle)
+        elif self._input is not None and self._input.waits_for_person:
+            self._later(idle, self._check_idle)  # the person has a limit of their own
         elif not self._exited:
             self._over("idle_timeout")
 

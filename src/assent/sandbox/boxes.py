@@ -12,7 +12,7 @@ from glob import glob
 
 from msgspec import Struct
 
-from assent.files.protected import why_secret
+from assent.files.protected import why_protected, why_secret
 from assent.git_folder import GitFolder, git_folders, leads_outside, taken
 from assent.sandbox.profiles import Profile
 from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings
@@ -54,6 +54,10 @@ class Box(Struct, frozen=True, kw_only=True):
     """Do not exist and must not come into being. No mount can prevent that; `remove_new` undoes it."""
     needed: tuple[str, ...] = ()
     """Must be readable even if they are in a folder that the box replaces, such as /tmp."""
+    doorway: str = ""
+    """The unix socket through which the box gets its proxy, and the only way out of it."""
+    open_network: bool = False
+    """It has the network of this machine, as long as its profile has one at all."""
 
     def ancestors(self) -> list[str]:
         """The folders between the workspace and its protected paths, from the outside in: whoever could move one of
@@ -82,9 +86,14 @@ class BoxMaker:
         self._needed = tuple(needed)
         self._finders = [SpecialPathFinder(root) for root in self._roots]
 
-    def box(self, profile: Profile, cwd: str) -> Box:
-        """Raises BoxProblem."""
-        found = [finder.find() for finder in self._finders]
+    def box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
+        """`writable` are real paths outside the workspace that the command may change, if the profile writes at all.
+        Raises BoxProblem.
+        """
+        more = tuple(map(_made, writable)) if profile.writes else ()
+        if why := next(filter(None, map(self.why_not_writable, more)), None):
+            raise BoxProblem(why)
+        found = [finder.find() for finder in (*self._finders, *map(SpecialPathFinder, filter(os.path.isdir, more)))]
         repository = self._repository(cwd) if profile.writes else None
         git = _git_folders(found, repository) if profile.writes else []
         protected = [*_protected_in(found), *_kept_in(git)] if profile.writes else []
@@ -92,14 +101,27 @@ class BoxMaker:
         box = Box(
             profile=profile,
             roots=self._roots,
-            writable=self._outside(repository),
+            writable=(*self._outside(repository), *more),
             protected=_real(protected),
             hidden=self._hidable(_real(hidden)),
             emptied=_real([*_emptied_in(found), *filter(has_token, filter(is_settings, self._in_home()))]),
             absent=tuple(_missing_in(git)),
             needed=tuple(path for path in self._needed if os.path.exists(path)),
         )
-        return _checked(box, complete=all(one.complete for one in found))
+        return _checked(box, complete=all(one.complete for one in found[: len(self._finders)]))
+
+    def why_not_writable(self, path: str) -> str | None:
+        """The reason if a command in a sandbox can never get this path: it would open what the sandbox closes."""
+        if is_below(self._home, [path]):
+            return f"{path} is too much: it contains the home folder"
+        if is_below(path, self._roots):
+            return f"{path} is in the workspace: a sandbox can write there, except to what is protected"
+        if any(is_below(one, [path]) or is_below(path, [one]) for one in (*self._own, *_SYSTEM_SECRETS)):
+            return f"{path} is Assent's own, or holds secrets of the system"
+        parts = _parts(path, self._home) if is_below(path, [self._home]) else tuple(path.split(os.sep)[1:])
+        if why := why_secret(parts) or why_protected(parts):
+            return f"{path} stays closed in every sandbox: {why}"
+        return None
 
     def _repository(self, cwd: str) -> GitFolder | None:
         """The repository that git takes there, if it has any business with this workspace."""
@@ -136,6 +158,22 @@ class BoxMaker:
         except OSError:
             return []
         return [os.path.join(path, name) for name in names if why_secret((*above, name))]
+
+
+def _parts(path: str, folder: str) -> tuple[str, ...]:
+    return tuple(os.path.relpath(path, folder).split(os.sep))
+
+
+def _made(path: str) -> str:
+    """A folder that does not exist yet is created: whoever may write to it could do so."""
+    if os.path.realpath(path) != path:
+        raise BoxProblem(f"{path} has become a link since it was approved")
+    if not os.path.lexists(path):
+        try:
+            os.makedirs(path, mode=0o700)
+        except OSError as error:
+            raise BoxProblem(f"{path} cannot be made writable: {error.strerror}") from error
+    return path
 
 
 def _is_git_folder(path: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.spawn import Launcher
+from assent.proxy.doorway import INSIDE, opener_argv
 from assent.sandbox.boxes import Box
 from assent.sandbox.seccomp import seccomp_filter
 from assent.subpath import is_below
@@ -28,7 +29,8 @@ def bubblewrap() -> str | None:
 def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks") -> Launcher:
     arguments = "\0".join(_arguments(box, cwd, masks)) + "\0"
     inputs = (os.fsencode(arguments), seccomp_filter(sockets=box.profile.sockets))
-    words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}")
+    opener = opener_argv() if box.doorway else ()
+    words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}", *opener)
     return Launcher(words, inputs if inputs[1] else inputs[:1])
 
 
@@ -36,13 +38,14 @@ class Masks:
     """The two files that stand for hidden ones: one that nobody can open, and one that is empty."""
 
     def __init__(self, folder: str) -> None:
+        self.folder = folder
         self.closed = os.path.join(folder, "closed")
         self.empty = os.path.join(folder, "empty")
 
     def make(self) -> None:
         from assent.files.private_folder import make_private
 
-        make_private(os.path.dirname(self.closed))
+        make_private(self.folder)
         for path, mode in ((self.closed, 0o000), (self.empty, 0o444)):
             if not os.path.lexists(path):
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, mode))
@@ -51,14 +54,16 @@ class Masks:
 
 def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-    yield from () if box.profile.network else ("--unshare-net",)
+    yield from () if _is_open(box) else ("--unshare-net",)
     yield from ("--die-with-parent", "--cap-drop", "ALL")
     yield from () if seccomp_filter() else ("--disable-userns",)  # the filter refuses new namespaces, too
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
     for folder in filter(os.path.isdir, TEMPORARY):
         yield from ("--tmpfs", folder)
-    if box.profile.network:
+    if _is_open(box):
         yield from _name_service()
+    if box.doorway:
+        yield from ("--ro-bind", box.doorway, INSIDE)
     outside = [path for path in (*box.hidden, *box.emptied) if not is_below(path, (*box.roots, *TEMPORARY))]
     inside = [path for path in (*box.hidden, *box.emptied) if is_below(path, box.roots)]
     yield from _mask(box, outside, masks)
@@ -68,6 +73,10 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--json-status-fd", str(STATUS), "--chdir", cwd)
     if seccomp_filter():
         yield from ("--seccomp", str(INPUTS + 1))
+
+
+def _is_open(box: Box) -> bool:
+    return box.profile.network and box.open_network
 
 
 def _workspace(box: Box) -> Iterator[str]:

@@ -18,21 +18,24 @@ from msgspec.structs import replace
 from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
+from assent.proxy.doorway import Doorway, proxy_environment
 from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
+from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
 """They lead to programs outside the sandbox."""
 _CACHES = {
-    "XDG_CACHE_HOME": "",
-    "PIP_CACHE_DIR": "pip",
-    "UV_CACHE_DIR": "uv",
-    "npm_config_cache": "npm",
-    "GOCACHE": "go-build",
-    "CCACHE_DIR": "ccache",
+    "XDG_CACHE_HOME": (".cache", ""),
+    "PIP_CACHE_DIR": (".cache/pip", "pip"),
+    "UV_CACHE_DIR": (".cache/uv", "uv"),
+    "npm_config_cache": (".npm", "npm"),
+    "GOCACHE": (".cache/go-build", "go-build"),
+    "CCACHE_DIR": (".cache/ccache", "ccache"),
 }
-"""Caches get their own folder: whatever a command puts into the real ones acts later, outside the sandbox."""
+"""Where caches are in the home folder, and in the sandbox. They get their own folder, because whatever a command puts
+into the real ones acts later, outside the sandbox."""
 
 
 _HOLDS = set[str | None]()
@@ -48,9 +51,13 @@ class Confined(Struct, frozen=True):
 
     launcher: Launcher
     absent: tuple[str, ...] = ()
+    doorway: Doorway | None = None
+    """Where its proxy gets in; None if it has none."""
 
     def clean_up(self) -> list[str]:
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
+        if self.doorway is not None:
+            self.doorway.close()
         return [
             f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
             for path in remove_new(self.absent)
@@ -90,23 +97,36 @@ class Confinement:
             _HOLDS.add(bubblewrap())
         return problem
 
-    async def confine(self, name: SandboxName, cwd: str) -> "Confined | None":
-        """How to start a program in this profile; None for `off`. Raises Unconfined."""
+    async def confine(
+        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), open_network: bool = False
+    ) -> "Confined | None":
+        """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
+        the workspace. With the profile `network`, the caller runs the proxy, unless the network is to be open.
+        """
         profile = PROFILES[name]
         if not profile.confined:
             return None
         if problem := await self.problem():
             raise Unconfined(problem)
-        return await asyncio.to_thread(self._confined, profile, cwd)  # it may search a large workspace
+        # It may search a large workspace.
+        return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network)
 
-    def _confined(self, profile: Profile, cwd: str) -> "Confined":
-        box = self._box(profile, cwd)
-        return Confined(self._launcher(box, cwd), box.absent)
+    def why_not_writable(self, path: str) -> str | None:
+        return self._maker.why_not_writable(path)
 
-    def _box(self, profile: Profile, cwd: str) -> Box:
+    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str], open_network: bool) -> "Confined":
+        box = self._box(profile, cwd, writable)
+        try:
+            doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
+        except OSError as error:
+            raise Unconfined(str(error)) from error
+        box = replace(box, doorway="" if doorway is None else doorway.path, open_network=open_network)
+        return Confined(self._launcher(box, cwd), box.absent, doorway)
+
+    def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
         try:
             self.masks.make()
-            return self._maker.box(profile, cwd)
+            return self._maker.box(profile, cwd, writable)
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
 
@@ -127,11 +147,21 @@ def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:
     return Confinement([folder], own, os.path.join(data, "sandbox"), env)
 
 
-def confined_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """For a program in a sandbox: its own temporary folder and caches, and no way to programs outside."""
+def confined_environment(
+    env: Mapping[str, str], *, proxied: bool = False, writable: Sequence[str] = ()
+) -> dict[str, str]:
+    """For a program in a sandbox: its own temporary folder and caches, except for those that it may write to, and no
+    way to programs outside but its proxy.
+    """
     kept = {name: value for name, value in env.items() if name not in _LEFT_OUT}
-    caches = {name: os.path.join("/tmp/.cache", folder).rstrip("/") for name, folder in _CACHES.items()}
-    return kept | caches | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
+    home = os.path.realpath(env.get("HOME") or "/nonexistent")
+    caches = {
+        name: os.path.join("/tmp/.cache", own).rstrip("/")
+        for name, (usual, own) in _CACHES.items()
+        if not is_below(os.path.join(home, usual), writable)
+    }
+    proxy = proxy_environment(env) if proxied else {}
+    return kept | caches | proxy | {"TMPDIR": "/tmp", "ASSENT_SANDBOX": "1"}
 
 
 def _other_owner(roots: Sequence[str]) -> str | None:

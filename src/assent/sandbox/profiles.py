@@ -15,6 +15,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     writes: bool = False
     """It may write to the workspace, except to protected paths."""
     network: bool = False
+    """It may connect to hosts, through a proxy that judges each of them."""
     sockets: bool = True
     """It may create sockets at all, which a program that only reads has no use for."""
     summary: str
@@ -25,7 +26,10 @@ OFF = Profile(name="off", confined=False, writes=True, network=True, summary="no
 READ_ONLY = Profile(name="read-only", sockets=False, summary="it can write nothing and has no network")
 WORKSPACE = Profile(name="workspace", writes=True, summary="it can write to the workspace and has no network")
 NETWORK = Profile(
-    name="network", writes=True, network=True, summary="it can write to the workspace and use the network"
+    name="network",
+    writes=True,
+    network=True,
+    summary="it can write to the workspace and connect to hosts that you allow",
 )
 
 PROFILES: dict[SandboxName, Profile] = {one.name: one for one in (READ_ONLY, WORKSPACE, NETWORK, OFF)}

@@ -6,7 +6,7 @@ A yes covers exactly what was shown: it names the digest, and edited arguments a
 from collections.abc import Mapping
 
 from assent import failpoints
-from assent.approval import Approval, EditDetails
+from assent.approval import Approval, EditDetails, Grant
 from assent.commands import Answer
 from assent.events import (
     ApprovalAnswered,
@@ -20,17 +20,11 @@ from assent.hunks import BadHunks
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import (
-    NotWaiting,
-    Refused,
-    check_answer,
-    edited_args,
-    grant_for,
-    person_decision,
-    trial_of,
-)
+from assent.policy.rules import BadRule
+from assent.scheduler.approvals import check_answer, edited_args, grant_for, person_decision, trial_of
 from assent.scheduler.call import AwaitingApproval, Scheduled, advance
 from assent.scheduler.call_task import CallTask, Journal
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions, make_action, new_about
 from assent.scheduler.trial_runs import drop_trial
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
@@ -78,8 +72,8 @@ class Answers:
         await self._transitions.cancel(task, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, task: CallTask, approval: Approval, answer: Answer) -> None:
-        """Somebody is editing the proposal. With the edited text the question is asked again; without it, the question
-        is marked until they finish by sending the text.
+        """Somebody is editing the proposal. With the edited text or arguments, it is judged and asked again; without
+        them, the question is marked until they finish by sending the text.
         """
         assert task.invocation is not None
         args = edited_args(task.invocation, answer, approval)
@@ -91,7 +85,7 @@ class Answers:
             invocation, action = await self._rebuilt(task, args)
             check_answer(task.call, answer)
             self._use(task, invocation, action)
-            await self._transitions.ask(task, invocation, f"{answer.by or 'somebody'} changed the proposal", args)
+            await self._transitions.ask(task, invocation, "the proposal was changed by hand", args)
 
     def _mark_edited(self, task: CallTask, by: str) -> None:
         event = ApprovalModifying(task.call_id, by)
@@ -149,9 +143,9 @@ class Answers:
         edited = answered.args is not None or (isinstance(task.call, AwaitingApproval) and task.call.edited)
         decision = person_decision(answer, self._transitions.digest(task, answered.args), edited=edited)
         grant = grant_for(answer, approval, task.action, self._transitions.now())
-        self._policy.approve_files(task.action.details)
         if grant is not None:
-            self._policy.add_grant(grant)
+            self._add(grant)
+        self._policy.approve_files(task.action.details)
         scheduled = CallScheduled(task.call_id, decision, new_about(task))
         events = (scheduled, *_taken(answer, answered.key)) if grant is None else (GrantAdded(grant), scheduled)
         await self._transitions.move(task, answered, *events)
@@ -159,6 +153,13 @@ class Answers:
         if grant is not None:
             await self.rejudge()
             await self._acknowledge(answer, answered.key)  # first, so that listeners see what the grant has settled
+
+    def _add(self, grant: Grant) -> None:
+        try:
+            self._policy.keep_rule(grant)
+        except (BadRule, OSError) as error:
+            raise Refused(f"the rule could not be written: {error}") from error
+        self._policy.add_grant(grant)
 
     def _use(self, task: CallTask, invocation: Invocation, action: Action) -> None:
         """Continue with these arguments; later calls may build on what they would do."""

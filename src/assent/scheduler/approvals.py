@@ -3,7 +3,7 @@
 Nothing here waits: a question is an event in the log, and so is its answer.
 """
 
-import secrets
+import os
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -27,18 +27,11 @@ from assent.policy.action import Action
 from assent.policy.grants import proposed, whole_server, whole_tool
 from assent.scheduler.call import AwaitingApproval, ToolCall, status
 from assent.scheduler.digest import action_digest
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.tools.tool import Invocation
 from assent.trial import Trial
 
 Clock = Callable[[], float]
-
-
-class Refused(Exception):
-    """An answer that cannot be accepted; the message says why."""
-
-
-class NotWaiting(Refused):
-    """The call is not waiting for an answer: it is unknown, already answered, or over."""
 
 
 def make_approval(
@@ -49,6 +42,8 @@ def make_approval(
     why: str,
     expires_at: float | None,
     unapproved: tuple[UnapprovedFile, ...] = (),
+    *,
+    keeps: bool = False,
     untried: str | None = None,
 ) -> Approval:
     """The question for an action that needs approval. `action.details` says what would happen, and `untried` why it
@@ -56,9 +51,9 @@ def make_approval(
     """
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
-    scopes = () if trial_of(action.details) is not None else proposed(action, call_id)
+    scopes = () if trial_of(action.details) is not None else proposed(action, call_id, keeps=keeps)
     return Approval(
-        id=secrets.token_urlsafe(12),
+        id=os.urandom(12).hex(),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),
         details=action.details,
         options=_options(action, invocation, always=bool(scopes), tries=untried == ""),
@@ -113,7 +108,8 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
         raise Refused("the action has changed since it was shown to you; look at it again before you answer")
     if isinstance(approval.details, AskDetails):
         _check_answers(len(approval.details.questions), answer)
-    if answer.outcome not in approval.options:
+    changes_arguments = answer.outcome == "modify_with_editor" and answer.args is not None  # possible with any call
+    if answer.outcome not in approval.options and not changes_arguments:
         raise Refused(f"{answer.outcome} is not offered here; choose one of: {', '.join(approval.options)}")
     return approval
 

@@ -8,11 +8,8 @@ from assent.scheduler.call import Terminal
 from assent.scheduler.call_task import CallTask
 from assent.scheduler.execution_order import ExecutionOrder, InOrder
 from assent.scheduler.overlay import Overlay
+from assent.scheduler.refusals import Parked
 from assent.tools.tool import Resources
-
-
-class Parked(Exception):
-    """The session was closed while calls of the batch were waiting; they continue when it is opened again."""
 
 
 class Batch:

@@ -20,16 +20,19 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallOutput,
     CallProcess,
     CallRequest,
     CallRequested,
     CallScheduled,
     CallStarted,
+    ConnectionEnded,
+    ConnectionRequested,
     Event,
     TrialStarted,
 )
-from assent.parts import Display, Failure, Result
+from assent.parts import Display, Failure, InputWanted, Result
 
 LIVE_OUTPUT_LIMIT = 64_000
 """Characters of live output kept in an executing call: the newest ones."""
@@ -54,6 +57,8 @@ class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval", k
     """Who has it tried right now; empty if the mode decided it, None if nobody."""
     output: str = ""
     """What it printed so far, while it is tried."""
+    refusal: str = ""
+    """The reason a person gave with their no."""
 
 
 class Scheduled(Struct, frozen=True, gc=False, tag="scheduled"):
@@ -72,6 +77,8 @@ class Executing(Struct, frozen=True, gc=False, tag="executing", kw_only=True):
     output: str = ""
     received: int = 0
     """Bytes of binary output so far."""
+    wanted: InputWanted | None = None
+    """What it waits for a person to type."""
 
 
 class Success(Struct, frozen=True, gc=False, tag="success", kw_only=True):
@@ -108,6 +115,8 @@ class Cancelled(Struct, frozen=True, gc=False, tag="cancelled", kw_only=True):
     display: Display | None = None
     approval: Approval | None = None
     ran_ms: int | None = None
+    refusal: str = ""
+    """Why a person refused it: an answer to the model, which goes on. Empty if they gave no reason."""
 
 
 Pending = Validating | AwaitingApproval | Scheduled | Executing
@@ -155,16 +164,8 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
     if isinstance(call, AwaitingApproval) and isinstance(event, _AboutQuestion):
         return _asked(call, event)
     match call, event:
-        case Executing(), CallOutput():
-            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
-            return replace(call, output=output, received=event.received or call.received)
-        case Executing(), CallProcess():
-            return replace(call, pid=event.pid)
-        case (
-            AwaitingApproval(),
-            ApprovalModifying() | ApprovalAnswered() | TrialStarted() | CallOutput() | CallProcess(),
-        ):
-            return _asked(call, event)
+        case Executing(), CallOutput() | CallProcess() | CallInput() | ConnectionRequested() | ConnectionEnded():
+            return _running(call, event)
         case _, ApprovalRequested():
             edited = event.args is not None or _was_edited(call)
             request = _with_args(_described(call.request, event.about), event.args)
@@ -196,9 +197,26 @@ def _asked(call: AwaitingApproval, event: _AboutQuestion) -> AwaitingApproval | 
         case _, ApprovalModifying():
             return replace(call, modifying_by=event.by)
         case _, ApprovalAnswered():
-            return replace(call, request=_with_args(call.request, event.args), answered_by=event.by)
+            refusal = event.reason if event.outcome == "cancel" else ""
+            request = _with_args(call.request, event.args)
+            return replace(call, request=request, answered_by=event.by, refusal=refusal)
         case _:
             return None
+
+
+def _running(
+    call: Executing, event: CallOutput | CallProcess | CallInput | ConnectionRequested | ConnectionEnded
+) -> Executing:
+    match event:
+        case CallOutput():
+            output = (call.output + event.text)[-LIVE_OUTPUT_LIMIT:]
+            return replace(call, output=output, received=event.received or call.received)
+        case CallProcess():
+            return replace(call, pid=event.pid)
+        case CallInput():
+            return replace(call, wanted=event.wanted)
+        case ConnectionRequested() | ConnectionEnded():
+            return call
 
 
 def _finished(call: Pending, event: CallFinished) -> Terminal | None:
@@ -209,7 +227,8 @@ def _finished(call: Pending, event: CallFinished) -> Terminal | None:
         case "error" if event.failure is not None:
             return Failed(**_common(call, event), decision=decision, failure=event.failure)
         case "cancelled":
-            return Cancelled(**_common(call, event), decision=decision)
+            refusal = call.refusal if isinstance(call, AwaitingApproval) else ""
+            return Cancelled(**_common(call, event), decision=decision, refusal=refusal)
         case _:
             return None
 

@@ -9,12 +9,26 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Protocol
 
-from assent.events import CallOutput, CallProcess, CallRequest, DurableEvent, TransientEvent
+from msgspec.structs import replace
+
+from assent.events import (
+    CallInput,
+    CallOutput,
+    CallProcess,
+    CallRequest,
+    ConnectionEnded,
+    ConnectionRequested,
+    DurableEvent,
+    TransientEvent,
+)
+from assent.parts import InputWanted
 from assent.plan import Plan
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.secrets.mask import Masker
-from assent.tools.tool import AnyTool, Invocation, Proposal, Resources
+from assent.tools.tool import AnyTool, Invocation, Proposal, Resources, TypeIn
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
 
 
 class Journal(Protocol):
@@ -46,6 +60,11 @@ class Siblings(Protocol):
 
 
 class CallTask:
+    max_wait: float | None = None
+    """Seconds after which a question about it expires, if that is sooner than for others."""
+    type_in: TypeIn | None = None
+    """Types a line into the running command, while that waits for one. It is never recorded."""
+
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
         self.at = 0
@@ -132,13 +151,23 @@ class CallTask:
         return self.call.request.call_id
 
 
-class LiveChannel:
-    """What a running tool sees of the scheduler: where to send output, which is masked here, and its process."""
+class Gate(Protocol):
+    """Judges the connections of a running call."""
 
-    def __init__(self, task: CallTask, journal: Journal, masker: Masker) -> None:
+    async def judge(self, wanted: Destination, entries: tuple[str, ...]) -> Access: ...
+
+
+class LiveChannel:
+    """What a running tool sees of the scheduler: where to send output, which is masked here, its process, and who
+    judges its connections.
+    """
+
+    def __init__(self, task: CallTask, journal: Journal, masker: Masker, gate: Gate) -> None:
         self._task = task
         self._journal = journal
+        self._masker = masker
         self._stream = None if task.exact else masker.stream()
+        self._gate = gate
 
     def output(self, text: str) -> None:
         if shown := text if self._stream is None else self._stream.feed(text):
@@ -155,7 +184,38 @@ class LiveChannel:
     def process(self, pid: int) -> None:
         self._tell(CallProcess(self._task.call_id, pid))
 
-    def _tell(self, event: CallOutput | CallProcess) -> None:
+    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+        access = await self._gate.judge(wanted, entries)
+        await self._journal.record(
+            ConnectionRequested(
+                call_id=self._task.call_id,
+                connection=number,
+                host=wanted.host,
+                port=wanted.port,
+                allowed=access.allowed,
+                reason=access.reason,
+            )
+        )
+        return access
+
+    def connection_ended(self, number: int, end: ConnectionEnd) -> None:
+        event = ConnectionEnded(
+            call_id=self._task.call_id,
+            connection=number,
+            sent=end.sent,
+            received=end.received,
+            address=end.address,
+            problem=end.problem,
+        )
+        self._task.recorded = self._journal.record(event)
+
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        self._task.type_in = None if wanted is None else type_in
+        if wanted is not None:
+            wanted = replace(wanted, prompt=self._masker.text(wanted.prompt))
+        self._tell(CallInput(self._task.call_id, wanted))
+
+    def _tell(self, event: CallOutput | CallProcess | CallInput) -> None:
         if isinstance(self._task.call, Terminal):
             return  # a late reader thread; the call is over
         self._task.call = advance(self._task.call, event)

@@ -7,9 +7,8 @@ Ids appear in addresses, file names and on screens, so one with unexpected chara
 The same id always gets the same replacement, so a duplicate is still detected.
 """
 
-import hashlib
+import os
 import re
-import secrets
 from collections.abc import Callable, Iterable
 
 from assent.events import CallRequest, Initiator
@@ -41,7 +40,7 @@ class CallIds:
 
     def _made_up(self, tool: str) -> str:
         beginning = tool if len(tool) <= 100 and _HARMLESS.fullmatch(tool) else "call"
-        while (call_id := f"{beginning}-{secrets.token_hex(6)}") in self._used:
+        while (call_id := f"{beginning}-{os.urandom(6).hex()}") in self._used:
             pass
         return call_id
 
@@ -49,4 +48,6 @@ class CallIds:
 def _harmless(call_id: str) -> str:
     if _HARMLESS.fullmatch(call_id):
         return call_id
+    import hashlib
+
     return f"call-{hashlib.sha256(call_id.encode(errors='surrogatepass')).hexdigest()[:24]}"

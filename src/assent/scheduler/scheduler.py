@@ -22,10 +22,12 @@ from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.scheduler.answers import CHANGED_SINCE_TRIED, Answers
-from assent.scheduler.approvals import Clock, NotWaiting, trial_of
+from assent.scheduler.approvals import Clock, trial_of
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
+from assent.scheduler.connection_gate import ConnectionGate
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions
 from assent.scheduler.trial_runs import STOPPED, TrialRuns, drop_trial
 from assent.secrets.mask import Masker
@@ -94,9 +96,7 @@ class Scheduler:
             masker=self._masker,
         )
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
-        self._trials = TrialRuns(
-            self._transitions, lambda task: LiveChannel(task, journal, self._masker), self._trial_permit
-        )
+        self._trials = TrialRuns(self._transitions, self._live_channel, self._trial_permit)
 
     # --- the client interface ---
 
@@ -150,6 +150,17 @@ class Scheduler:
         if task is None or isinstance(task.call, Terminal):
             raise NotWaiting(f"call {call_id} is not in progress")
         task.cancel(reason)
+
+    def type_in(self, call_id: str, number: int, text: str | None) -> None:
+        """Type a line for a prompt of a running command; None is the end of its input. Nothing of it is recorded."""
+        task = self._tasks.get(call_id)
+        if task is None or task.type_in is None:
+            raise NotWaiting(f"call {call_id} does not wait for input")
+        try:
+            if not task.type_in(number, text):
+                raise NotWaiting(f"call {call_id} no longer waits for input")
+        except ValueError as error:
+            raise Refused(str(error)) from error
 
     async def park(self) -> None:
         """Stop without answering: running calls are cancelled, waiting ones stay in the log as they are."""
@@ -258,6 +269,8 @@ class Scheduler:
             except TimeoutError:
                 await self._expire(task)
         if isinstance(task.call, Terminal):
+            if task.recorded is not None:
+                await task.recorded  # whoever gets the results of the batch finds this one in the history
             raise Over
 
     async def _expire(self, task: CallTask) -> None:
@@ -322,9 +335,10 @@ class Scheduler:
         self._transitions.run(task)
         await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
         failpoints.hit("started")
-        live = LiveChannel(task, self._journal, self._masker)
+        gate = self._connection_gate(task)
+        live = LiveChannel(task, self._journal, self._masker, gate)
         try:
-            result = await _closing(live, task.invocation.execute(permit, live))
+            result = await _closing(live, gate, task.invocation.execute(permit, live))
         except ToolFailed as error:
             await self._transitions.fail(task, error.failure)
         except Exception as error:
@@ -357,6 +371,13 @@ class Scheduler:
             unchanged=_approved_files(task.action) if decision.source in ("person", "grant") else (),
         )
 
+    def _connection_gate(self, task: CallTask) -> ConnectionGate:
+        return ConnectionGate(task, self._policy, self._clock, self._ask_below)
+
+    def _live_channel(self, task: CallTask) -> LiveChannel:
+        """For a trial, which has no network."""
+        return LiveChannel(task, self._journal, self._masker, self._connection_gate(task))
+
     def _trial_permit(self, task: CallTask, call: AwaitingApproval) -> Permit:
         """For a trial: a person has seen the command, or the mode has it tried, and it changes nothing."""
         details = call.approval.details
@@ -367,8 +388,44 @@ class Scheduler:
             unchanged=details.executes if isinstance(details, ExecDetails) else (),
         )
 
+    async def _ask_below(self, task: CallTask) -> ToolCall:
+        """Take a call that a running one needs from request to result. It does not wait for its turn."""
+        self._transitions.begin(task)
+        self._tasks[task.call_id] = task
+        task.asyncio_task = asyncio.create_task(self._live_below(task))
+        try:
+            await asyncio.wait([task.asyncio_task])
+        finally:
+            self._tasks.pop(task.call_id, None)
+        task.asyncio_task.result()
+        return task.call
+
+    async def _live_below(self, task: CallTask) -> None:
+        try:
+            task.begin()
+            await self._journal.record(CallRequested(task.request))
+            invocation = await self._transitions.build(task)
+            verdict = await self._transitions.judge(task, invocation)
+            await self._transitions.apply(task, invocation, verdict)
+            await self._until_answered(task)
+            await self._execute(task)
+        except Over:
+            pass
+        except asyncio.CancelledError:
+            await self._cancelled(task)
+        finally:
+            task.answerable.set()
+
+    async def withdraw(self, calls: Iterable[ToolCall]) -> None:
+        """End calls that only a call of an earlier process needed."""
+        for call in calls:
+            task = CallTask(call)
+            task.cancel_reason = "Assent stopped, and with it the command that wanted to connect."
+            self._transitions.begin(task)
+            await self._transitions.cancel(task)
+
     async def _cancelled(self, task: CallTask) -> None:
-        if self._parking and not isinstance(task.call, Executing | Terminal):
+        if self._parking and not task.request.parent and not isinstance(task.call, Executing | Terminal):
             return  # stays as it is in the log, for whoever opens the session next
         if not isinstance(task.call, Terminal):
             await self._transitions.cancel(task)
@@ -451,8 +508,9 @@ def _can_be_parked(call: ToolCall) -> bool:
             return False
 
 
-async def _closing(live: LiveChannel, work: Awaitable[ToolResult]) -> ToolResult:
+async def _closing(live: LiveChannel, gate: ConnectionGate, work: Awaitable[ToolResult]) -> ToolResult:
     try:
         return await work
     finally:
+        await gate.close()
         live.close()

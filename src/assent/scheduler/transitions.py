@@ -240,11 +240,21 @@ class Transitions:
     ) -> None:
         """With `tried`, it is tried at once, and the question that follows is about what it did."""
         assert task.action is not None
-        expires = None if self._approval_ttl is None else self._clock() + self._approval_ttl
+        limits = [limit for limit in (self._approval_ttl, task.max_wait) if limit is not None]
+        expires = self._clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
         untried = await self._why_untried(task, invocation)
+        keeps = self._policy.keeps_rules
         approval = make_approval(
-            self._session, task.call_id, task.action, invocation, why, expires, unapproved, untried
+            self._session,
+            task.call_id,
+            task.action,
+            invocation,
+            why,
+            expires,
+            unapproved,
+            keeps=keeps,
+            untried=untried,
         )
         events: list[DurableEvent] = [ApprovalRequested(task.call_id, approval, args, new_about(task, invocation))]
         events += [TrialStarted(task.call_id, approval.id, "")] if tried else []

@@ -5,14 +5,18 @@ Old output is pruned first, which needs no request; if that is not enough, the o
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from assent.agent.compression import Compressor
 from assent.agent.model_caller import ModelCaller
 from assent.agent.pruning import plan_pruning
 from assent.events import ChatCompressed, CommandTaken, OutputPruned
-from assent.scheduler.approvals import Refused
+from assent.scheduler.refusals import Refused
 from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
+
+if TYPE_CHECKING:  # few conversations become that long
+    from assent.agent.compression import Compressor
 
 REGROWTH = 1.25
 """A conversation that could not be shortened is tried again once it has grown by this factor."""
@@ -39,8 +43,17 @@ class Compaction:
         self._limit = limit
         self._may_prune = may_prune
         self._reached_limit = reached_limit
-        self._compressor = Compressor(
-            caller, state.history, lambda: state.latest_prompt if state.open_prompt else "", lambda: essentials(state)
+
+    @cached_property
+    def _compressor(self) -> "Compressor":
+        from assent.agent.compression import Compressor
+
+        state = self._state
+        return Compressor(
+            self._caller,
+            state.history,
+            lambda: state.latest_prompt if state.open_prompt else "",
+            lambda: essentials(state),
         )
 
     async def before_request(self, prompt_id: str) -> None:
@@ -62,7 +75,8 @@ class Compaction:
     @property
     def _is_too_long(self) -> bool:
         allowed = self._limit(self._caller.model)
-        return bool(allowed) and self._state.tokens > max(allowed, int(self._state.incompressible * REGROWTH))
+        conversation = self._state.conversation
+        return bool(allowed) and conversation.tokens > max(allowed, int(conversation.incompressible * REGROWTH))
 
     async def _prune(self, prompt_id: str) -> bool:
         window = self._caller.window

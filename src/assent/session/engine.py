@@ -79,6 +79,12 @@ class SessionEngine(Protocol):
         """The MCP servers of a session that runs in this process."""
         ...
 
+    async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> str:
+        """Types a line for a prompt of a running command; None is the end of its input. It is recorded nowhere. Returns
+        why it cannot be done; empty if it was.
+        """
+        ...
+
     @property
     def open_sessions(self) -> int: ...
 
@@ -199,6 +205,12 @@ class LocalEngine:
     def servers(self, session: str) -> "PromptServers | None":
         opened = self._open.get(session)
         return None if opened is None else opened.servers
+
+    async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> str:
+        opened = self._open.get(session)
+        if opened is None:
+            return "the session does not run in this server; type where it runs"
+        return opened.runner.type_in(call_id, number, text)
 
     def runner(self, session: str) -> RunningSession | None:
         opened = self._open.get(session)

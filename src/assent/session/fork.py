@@ -8,7 +8,7 @@ from assent.events import CommandTaken, Envelope, SessionCreated, SessionOpened
 from assent.session.log import LogDamaged, SessionLog, Stamp, new_session_id
 
 
-async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None) -> str:
+async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None, by: str = "") -> str:
     """Copies the events into a new session. Waiting questions are asked again there: an answer covers one session."""
     envelopes = await log.read(session)
     first = envelopes[0].event
@@ -17,4 +17,4 @@ async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None
     copy = new_session_id()
     kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | CommandTaken)]
     more = [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)]
-    return await log.create(copy, time.time(), replace(first, forked_from=session), more, stamp)
+    return await log.create(copy, time.time(), replace(first, forked_from=session, by=by), more, stamp)

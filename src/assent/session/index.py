@@ -4,55 +4,22 @@ The list of sessions, and the waiting approvals. Everything here can be rebuilt 
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from assent.approval import Approval
-from assent.events import (
-    ApprovalAnswered,
-    ApprovalRequested,
-    CallFinished,
-    CallScheduled,
-    ChatCompressed,
-    Event,
-    ModeChanged,
-    ModelChanged,
-    ModelReplied,
-    PromptSubmitted,
-    SessionCreated,
-    SessionOpened,
-    SessionRenamed,
-    TurnFinished,
-)
-from assent.session.log import SessionInfo, Waiting, no_such_session, title_of
-from assent.session.spending_index import SPENDING_KINDS, add_spending
+from assent.events import Envelope
+from assent.session.log import SessionInfo, no_such_session
+from assent.session.projection import IndexChanges, WaitingRow, decode_waiting, encode_approval, project
+from assent.session.spending_index import add_spending
 
-_KINDS: tuple[Any, ...] = (
-    SessionCreated,
-    SessionOpened,
-    SessionRenamed,
-    PromptSubmitted,
-    TurnFinished,
-    ModeChanged,
-    ModelChanged,
-    ApprovalRequested,
-    ApprovalAnswered,
-    CallScheduled,
-    CallFinished,
-    *SPENDING_KINDS,
-)
-INDEXED: tuple[str, ...] = tuple(kind.__struct_config__.tag for kind in _KINDS)
 _ONE = (
     "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1, mode, owner, client, "
     "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held FROM sessions "
 )
 _WAITING = "session, call_id, asked_at, data"
-Row = tuple[str, str, float, bytes]
-"""A waiting approval, as it is stored."""
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Approval).decode
 
 
 class Index:
@@ -67,44 +34,28 @@ class Index:
         found = db.execute("SELECT call_id FROM approvals WHERE session = ?", (session,))
         self._asked.update((session, call_id) for (call_id,) in found)
 
-    def add(self, db: sqlite3.Connection, session: str, ts: float, event: Event) -> None:
-        match event:
-            case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) | ApprovalAnswered(call_id=call_id):
-                if (session, call_id) in self._asked:
-                    db.execute("DELETE FROM approvals WHERE session = ? AND call_id = ?", (session, call_id))
-            case ApprovalRequested(call_id=call_id, approval=approval):
-                self._asked.add((session, call_id))
-                row = (session, call_id, ts, approval.expires_at, _encode(approval))
-                db.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", row)
-            case ModelReplied() | ChatCompressed():
-                add_spending(db, session, ts, event)
-            case _:
-                for column, value in _changed(event).items():
-                    db.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", (value, session))
-                if isinstance(event, PromptSubmitted):
-                    named = "UPDATE sessions SET title = ? WHERE id = ? AND title = ''"
-                    db.execute(named, (title_of(event.text), session))
+    def add(self, db: sqlite3.Connection, session: str, envelopes: Sequence[Envelope]) -> None:
+        changes = project(envelopes)
+        _set_columns(db, session, changes)
+        for call_id in changes.settled:
+            if (session, call_id) in self._asked:
+                db.execute("DELETE FROM approvals WHERE session = ? AND call_id = ?", (session, call_id))
+        for call_id, waiting in changes.asked.items():
+            self._asked.add((session, call_id))
+            approval = waiting.approval
+            row = (session, call_id, waiting.asked_at, approval.expires_at, encode_approval(approval))
+            db.execute("INSERT OR REPLACE INTO approvals VALUES (?, ?, ?, ?, ?)", row)
+        for day, spent in changes.spent.items():
+            add_spending(db, session, day, spent)
 
 
-def _changed(event: Event) -> dict[str, str | int]:
-    """The columns of the session that an event sets."""
-    match event:
-        case SessionCreated():
-            return {"mode": event.mode, "owner": event.owner}
-        case SessionOpened(client=client):
-            return {"client": client}
-        case SessionRenamed(title=title):
-            return {"title": title}
-        case ModeChanged(mode=mode):
-            return {"mode": mode}
-        case ModelChanged(model=model):
-            return {"model": model}
-        case PromptSubmitted():
-            return {"unfinished": 1}
-        case TurnFinished():
-            return {"unfinished": 0}
-        case _:
-            return {}
+def _set_columns(db: sqlite3.Connection, session: str, changes: IndexChanges) -> None:
+    if changes.first_title:
+        titled = "UPDATE sessions SET title = ? WHERE id = ? AND title = ''"
+        db.execute(titled, (changes.first_title, session))
+    if changes.columns:
+        settings = ", ".join(f"{column} = ?" for column in changes.columns)
+        db.execute(f"UPDATE sessions SET {settings} WHERE id = ?", (*changes.columns.values(), session))
 
 
 # --- queries ---
@@ -140,7 +91,7 @@ def heads(db: sqlite3.Connection) -> dict[str, int]:
     return dict(db.execute("SELECT id, next_seq - 1 FROM sessions"))
 
 
-def waiting(owner: str | None, limit: int | None, offset: int) -> Callable[[sqlite3.Connection], list[Row]]:
+def waiting(owner: str | None, limit: int | None, offset: int) -> Callable[[sqlite3.Connection], list[WaitingRow]]:
     found = (
         f"SELECT {_WAITING} FROM approvals JOIN sessions ON sessions.id = session WHERE ?1 IS NULL OR owner = ?1 "
         "ORDER BY asked_at, session, call_id LIMIT ?2 OFFSET ?3"
@@ -148,9 +99,15 @@ def waiting(owner: str | None, limit: int | None, offset: int) -> Callable[[sqli
     return lambda db: db.execute(found, (owner, -1 if limit is None else limit, offset)).fetchall()
 
 
-def waiting_call(session: str, call_id: str) -> Callable[[sqlite3.Connection], Row | None]:
+def waiting_call(session: str, call_id: str) -> Callable[[sqlite3.Connection], WaitingRow | None]:
     found = f"SELECT {_WAITING} FROM approvals WHERE session = ? AND call_id = ?"
     return lambda db: db.execute(found, (session, call_id)).fetchone()
+
+
+def owner_and_waiting(db: sqlite3.Connection, session: str) -> tuple[str, list[tuple[str, Approval]]]:
+    row = db.execute("SELECT owner FROM sessions WHERE id = ?", (session,)).fetchone()
+    found = db.execute(f"SELECT {_WAITING} FROM approvals WHERE session = ?", (session,))
+    return "" if row is None else row[0], [(one.call_id, one.approval) for one in map(decode_waiting, found)]
 
 
 def count_waiting(db: sqlite3.Connection) -> dict[str, int]:
@@ -165,8 +122,3 @@ def expired(now: float) -> Callable[[sqlite3.Connection], list[str]]:
 
 def pending(db: sqlite3.Connection) -> list[str]:
     return [row[0] for row in db.execute("SELECT DISTINCT session FROM inbox WHERE taken = 0")]
-
-
-def decoded(row: Row) -> Waiting:
-    session, call_id, asked_at, data = row
-    return Waiting(session, call_id, asked_at, _decode(data))

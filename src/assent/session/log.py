@@ -23,6 +23,7 @@ from assent.agent.spending import Spending
 from assent.approval import Approval, Mode
 from assent.commands import Command
 from assent.events import CommandTaken, Envelope, SessionCreated
+from assent.session.audit_log import AuditLog
 
 
 class LogError(Exception):
@@ -228,8 +229,14 @@ class SessionLog(Protocol):
         """The sessions with commands in their inbox."""
         ...
 
-    async def delete(self, session: str, seen: int | None = None) -> None:
-        """Deletes the session and everything that belongs to it; raises SessionBusy while it is open.
+    @property
+    def audit(self) -> AuditLog:
+        """What was decided and by whom, in all sessions, including deleted ones."""
+        ...
+
+    async def delete(self, session: str, seen: int | None = None, by: str = "") -> None:
+        """Deletes the session and everything that belongs to it, except its part of the audit, which records the
+        deletion; raises SessionBusy while it is open.
 
         With `seen`, the number of events the caller has looked at, it is also busy if there are more events since, or
         if a command is waiting in its inbox.

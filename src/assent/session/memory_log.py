@@ -3,23 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from assent.agent.spending import Spending, day_of, spending_of
 from assent.commands import Command
-from assent.events import (
-    ApprovalAnswered,
-    ApprovalRequested,
-    CallFinished,
-    CallScheduled,
-    Envelope,
-    ModeChanged,
-    ModelChanged,
-    PromptSubmitted,
-    SessionCreated,
-    SessionOpened,
-    SessionRenamed,
-    TurnFinished,
-)
+from assent.events import Envelope, PromptSubmitted, SessionCreated, SessionOpened
+from assent.session.audit_trail import AuditTrail, deletion
 from assent.session.log import (
     RECENT_SESSIONS,
     Fence,
@@ -34,8 +23,9 @@ from assent.session.log import (
     lost_fence,
     no_such_session,
     session_busy,
-    title_of,
 )
+from assent.session.memory_audit import MemoryAudit
+from assent.session.projection import project
 
 
 class _Stored:
@@ -60,6 +50,8 @@ class MemoryLog:
         self._watchers: list[Callable[[], None]] = []
         self._stamps: dict[str, tuple[bytes, str]] = {}
         self._spent_by_deleted: dict[str, Spending] = {}
+        self._trail = AuditTrail()
+        self.audit = MemoryAudit()
 
     async def create(
         self,
@@ -72,6 +64,7 @@ class MemoryLog:
         made = None if stamp is None else await self.stamped(stamp)
         if made is None:
             self._sessions[session] = _Stored([Envelope(1, ts, session, first), *more])
+            self._audit(self._sessions[session].events[:1])
             self._stamp(stamp, session)
         return made or session
 
@@ -91,6 +84,8 @@ class MemoryLog:
             raise session_busy(session)
         stored.open = True
         stored.token += 1
+        waiting = ((call_id, found.approval) for call_id, found in _waiting(stored).items())
+        self._trail.opened(session, stored.owner, waiting)
         if opening is not None:
             opened = SessionOpened(stored.token, opening.client)
             stored.events.append(Envelope(len(stored.events) + 1, opening.ts, session, opened))
@@ -100,6 +95,7 @@ class MemoryLog:
         stored = self._stored(fence.session)
         if stored.token == fence.token:
             stored.open = False
+            self._trail.closed(fence.session)
 
     async def is_open(self, session: str) -> bool:
         return self._stored(session).open
@@ -113,6 +109,7 @@ class MemoryLog:
             done.set_exception(lost_fence(fence.session))
             return done
         stored.events.extend(envelopes)
+        self._audit(envelopes)
         stored.commands.update(dict.fromkeys(keys_taken(envelopes)))
         done.set_result(None)
         self._tell(stored)
@@ -193,7 +190,12 @@ class MemoryLog:
     async def pending(self) -> list[str]:
         return [id for id, stored in self._sessions.items() if any(c is not None for c in stored.commands.values())]
 
-    async def delete(self, session: str, seen: int | None = None) -> None:
+    def _audit(self, envelopes: Sequence[Envelope]) -> None:
+        for envelope in envelopes:
+            if (entry := self._trail.entry(envelope)) is not None:
+                self.audit.add(entry)
+
+    async def delete(self, session: str, seen: int | None = None, by: str = "") -> None:
         stored = self._stored(session)
         in_use = seen is not None and (len(stored.events) != seen or any(stored.commands.values()))
         if stored.open or in_use:
@@ -201,6 +203,7 @@ class MemoryLog:
         for envelope in stored.events:
             day = day_of(envelope.ts)
             self._spent_by_deleted[day] = self._spent_by_deleted.get(day, Spending()) + _spent(envelope)
+        self.audit.add(deletion(_info(session, stored), by))
         del self._sessions[session]
         self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}
 
@@ -234,49 +237,19 @@ def _created(stored: _Stored) -> SessionCreated:
 
 
 def _info(session: str, stored: _Stored) -> SessionInfo:
-    first, created = stored.events[0], _created(stored)
-    title, model, mode, client, unfinished = "", created.model, created.mode, "", False
-    for envelope in stored.events:
-        match envelope.event:
-            case PromptSubmitted(text=text):
-                title, unfinished = title or title_of(text), True
-            case SessionRenamed(title=title):
-                pass
-            case ModelChanged(model=model):
-                pass
-            case ModeChanged(mode=mode):
-                pass
-            case SessionOpened(client=client):
-                pass
-            case TurnFinished():
-                unfinished = False
-            case _:
-                continue
+    first, created, changes = stored.events[0], _created(stored), project(stored.events)
+    known: dict[str, Any] = {"title": changes.first_title, "model": created.model} | changes.columns
     return SessionInfo(
         id=session,
         folder=created.folder,
-        model=model,
-        title=title,
         created_at=first.ts,
         updated_at=max(first.ts, stored.events[-1].ts),
         events=len(stored.events),
-        mode=mode,
-        owner=created.owner,
-        client=client,
-        waiting=len(_waiting(stored)),
-        unfinished=unfinished,
+        waiting=len(changes.asked),
         held=stored.open,
+        **known,
     )
 
 
 def _waiting(stored: _Stored) -> dict[str, Waiting]:
-    waiting: dict[str, Waiting] = {}
-    for envelope in stored.events:
-        match envelope.event:
-            case ApprovalRequested(call_id=call_id, approval=approval):
-                waiting[call_id] = Waiting(envelope.session, call_id, envelope.ts, approval)
-            case ApprovalAnswered(call_id=call_id) | CallScheduled(call_id=call_id) | CallFinished(call_id=call_id):
-                waiting.pop(call_id, None)
-            case _:
-                continue
-    return waiting
+    return project(stored.events).asked

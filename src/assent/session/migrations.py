@@ -1,10 +1,13 @@
 """The tables of the log on disk, and the migrations from each older layout to the newest."""
 
 import sqlite3
+from collections.abc import Iterator
 
-from assent.events import VERSION, decode_event
-from assent.session.index import INDEXED, Index
+from assent.events import VERSION, Envelope, decode_event
+from assent.session.audit_table import AUDIT_TABLE
+from assent.session.index import Index
 from assent.session.log import LogUnavailable
+from assent.session.projection import INDEXED
 from assent.session.spending_index import SPENDING_TABLE, SPENDING_TYPES
 
 _FIRST = """
@@ -41,9 +44,10 @@ UPDATE inbox SET taken = strftime('%s', 'now') WHERE taken;
 CREATE INDEX stamps_by_age ON stamps (at);
 CREATE INDEX inbox_by_age ON inbox (taken) WHERE taken > 0"""
 """From here on, `taken` is a time; commands taken under an older layout count as taken now."""
-LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES, SPENDING_TABLE)
+LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES, SPENDING_TABLE, AUDIT_TABLE)
 """Each creates its layout from the one before."""
 CURRENT_VERSION = len(LAYOUTS)
+_WITH_SPENDING = LAYOUTS.index(SPENDING_TABLE) + 1
 
 
 def migrate(db: sqlite3.Connection, path: str) -> None:
@@ -57,17 +61,27 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
     try:
         version = layout_of(db)
         for layout in LAYOUTS[version:]:
-            for statement in layout.split(";"):
+            for statement in _statements(layout):
                 db.execute(statement)
         if version == 1:
             _index_all(db, INDEXED)
-        elif version > 1:
+        elif 1 < version < _WITH_SPENDING:
             _index_all(db, SPENDING_TYPES)
         db.execute(f"PRAGMA user_version = {CURRENT_VERSION}")
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
         raise
+
+
+def _statements(layout: str) -> Iterator[str]:
+    """A trigger has semicolons inside, so SQLite says where a statement ends."""
+    statement = ""
+    for piece in layout.split(";"):
+        statement += f"{piece};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 def layout_of(db: sqlite3.Connection) -> int:
@@ -77,7 +91,7 @@ def layout_of(db: sqlite3.Connection) -> int:
 def _index_all(db: sqlite3.Connection, kinds: tuple[str, ...]) -> None:
     """Builds the index as if it had existed from the beginning. Unreadable events are left out."""
     index = Index()
-    found = f"SELECT session, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(kinds))}) "
-    for session, ts, v, data in db.execute(found + "ORDER BY session, seq", kinds).fetchall():
+    found = f"SELECT session, seq, ts, v, data FROM events WHERE type IN ({', '.join('?' * len(kinds))}) "
+    for session, seq, ts, v, data in db.execute(found + "ORDER BY session, seq", kinds).fetchall():
         if v <= VERSION:
-            index.add(db, session, ts, decode_event(data, v))
+            index.add(db, session, [Envelope(seq, ts, session, decode_event(data, v))])

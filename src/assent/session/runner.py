@@ -7,7 +7,8 @@ that arrives while a turn is running stays in the inbox until the turn is over.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from assent import __version__
 from assent.agent.loop import AgentLoop
@@ -20,9 +21,11 @@ from assent.commands import (
     CancelTurn,
     Command,
     Compress,
+    ReleaseQueue,
     ReloadContext,
     Rename,
     RevokeGrant,
+    Rewind,
     RunTool,
     SetEffort,
     SetMode,
@@ -32,35 +35,38 @@ from assent.commands import (
 )
 from assent.events import (
     CommandTaken,
+    ConversationRewound,
     Envelope,
     GateKind,
     ModelChanged,
-    PromptsQueued,
-    Queued,
     SessionCreated,
     SessionRenamed,
 )
 from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import NotWaiting, Refused
 from assent.scheduler.call import AwaitingApproval
 from assent.scheduler.ids import CallIds
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.lazy_scheduler import LazyScheduler
+from assent.scheduler.refusals import NotWaiting, Refused
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.model_watch import ModelWatch
+from assent.session.prompt_queue import PromptQueue
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
-from assent.session.titling import Titler
+from assent.session.steering import Steering
 from assent.session.turn_runner import TurnRunner
 from assent.tools.registry import Registry
-from assent.tools.undo import hand_over
+
+if TYPE_CHECKING:  # loaded when they are needed
+    from assent.scheduler.scheduler import Scheduler
+    from assent.session.titling import Titler
 
 
 async def create_session(
@@ -76,10 +82,10 @@ async def create_session(
     stamp: Stamp | None = None,
     effort: Effort | None = None,
 ) -> str:
-    """Returns the id; with a stamp, that of the session the same request created before. `by` chose the title."""
+    """Returns the id; with a stamp, that of the session the same request created before. `by` is who creates it."""
     session, now = new_session_id(), time.time()
     first = SessionCreated(
-        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort
+        folder=folder, model=model, mode=mode, version=__version__, gate=gate, owner=owner, effort=effort, by=by
     )
     seen = title_of(title)
     named = (Envelope(2, now, session, SessionRenamed(seen, by)),) if seen else ()
@@ -103,7 +109,7 @@ class Runner:
         self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
         self._policy = _policy(state, options)
-        hand_over(state.changes, registry)
+        registry.hand_over(state.changes)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
@@ -115,8 +121,7 @@ class Runner:
         self._news = asyncio.Event()
         """Set when the inbox may have new commands."""
         self._caught_up = asyncio.Event()
-        self._queue: dict[str, Queued] = {}
-        """What had to wait in the inbox when it was last read, by key."""
+        self._queue = PromptQueue(state, self._journal)
         self._turn_runner = self._make_work(caller, ids, registry)
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
@@ -125,6 +130,7 @@ class Runner:
     def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it refers to the runner: a closed session is freed at once, without garbage collection."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
+        steering = Steering(self._journal, lambda text: options.load_mentions(text, policy))
         reached_limit = SpendingGuard(state, self._log, options.limits, options.clock).reached_limit
         compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune, reached_limit)
         loop = AgentLoop(
@@ -137,6 +143,7 @@ class Runner:
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
             reached_limit=reached_limit,
+            interject=steering.interject,
             max_turns=options.max_turns,
             masker=options.masker,
             nearest_models=options.nearest_models,
@@ -149,7 +156,8 @@ class Runner:
             compaction=compaction,
             context_files=context_files,
             ids=ids,
-            titler=Titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
+            steering=steering,
+            titler=_titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
             mentions=lambda text: options.load_mentions(text, policy),
             changed=self._news.set,
         )
@@ -233,6 +241,17 @@ class Runner:
         self._news.set()
         return key
 
+    def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        """Types a line for a prompt of a running command; None is the end of its input. Returns why it cannot be done.
+
+        Not a command: those are durable, and what is typed must not be recorded anywhere.
+        """
+        try:
+            self._scheduler.type_in(call_id, number, text)
+        except Refused as refusal:
+            return str(refusal)
+        return ""
+
     async def caught_up(self) -> None:
         """Waits until the commands that arrived while nobody had the session open are taken."""
         await self._caught_up.wait()
@@ -244,7 +263,7 @@ class Runner:
     @property
     def resting(self) -> bool:
         """Nothing is in progress: closing it now costs no more than opening it again."""
-        if self._news.is_set() or not self._caught_up.is_set():
+        if self.state.held or self._news.is_set() or not self._caught_up.is_set():
             return False
         return self._turn_runner.only_waits
 
@@ -265,7 +284,7 @@ class Runner:
                 for item in await self._log.inbox(self.session):
                     if not self._closing:
                         await self._take(item)
-                self._show_queue()
+                self._queue.show()
                 if not self._turn_runner.reading:
                     self._caught_up.set()
                 await self._news.wait()
@@ -283,8 +302,8 @@ class Runner:
                 await self._taken(item)  # its effect is recorded, but not yet that it was taken
             case Submit() if self._turn_runner.has_read(item.key):
                 pass  # it is already on its way into the log
-            case Submit() | RunTool() if self._must_wait(item.command):
-                self._queue[item.key] = _queued(item.key, item.command)
+            case Submit() | RunTool() if self._must_wait(item.command, item.key):
+                self._queue.add(item.command, item.key)
             case Compress() if self._turn_runner.in_turn:
                 pass  # waits in the inbox until the turn is over
             case Compress(by=by):
@@ -298,14 +317,14 @@ class Runner:
                 if problem or not isinstance(command, Answer):  # a successful answer records this itself
                     await self._taken(item, problem)
 
-    def _must_wait(self, command: Submit | RunTool) -> bool:
-        """Prompts wait for the end of the turn; a person's calls also wait for earlier ones."""
+    def _must_wait(self, command: Submit | RunTool, key: str) -> bool:
+        """Prompts wait for the end of the turn, or until the model can read them; a person's calls also wait for
+        earlier ones.
+        """
+        if key in self.state.held:
+            return True
+        self._turn_runner.steer(command, key)
         return self._turn_runner.in_turn or (isinstance(command, RunTool) and self._turn_runner.runs_tools)
-
-    def _show_queue(self) -> None:
-        waiting = tuple(self._queue.values())
-        if waiting != self.state.queued:
-            self._journal.announce(PromptsQueued(waiting))
 
     async def _taken(self, item: Inboxed, problem: str = "") -> None:
         await self._journal.record(CommandTaken(item.key, item.command.by, problem))
@@ -316,8 +335,8 @@ class Runner:
             match command:
                 case Answer():
                     await self._scheduler.answer(command, key)
-                case CancelTurn():
-                    self._turn_runner.cancel(command.reason)
+                case CancelTurn() | ReleaseQueue() | Rewind():
+                    await self._steer(command)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
                 case RunTool():
@@ -332,6 +351,19 @@ class Runner:
             return self._explain(refusal, command)
         return ""
 
+    async def _steer(self, command: CancelTurn | ReleaseQueue | Rewind) -> None:
+        match command:
+            case CancelTurn(reason=reason, by=by, hold=hold):
+                self._turn_runner.cancel(reason)
+                if hold:
+                    await self._queue.hold(by)
+            case ReleaseQueue(by=by):
+                await self._queue.release(by)
+                self._news.set()
+            case Rewind(prompt_id=prompt_id, by=by):
+                self._turn_runner.check_rewind(prompt_id)
+                await self._journal.record(ConversationRewound(prompt_id, by))
+
     def _explain(self, refusal: Refused, command: Command) -> str:
         answered_by = self.state.answered_by.get(command.call_id) if isinstance(command, Answer) else None
         if isinstance(refusal, NotWaiting) and answered_by is not None:
@@ -340,7 +372,7 @@ class Runner:
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:
         """The withdrawn command and the withdrawal leave the inbox together."""
-        if self._queue.pop(command.queued, None) is None or not self._turn_runner.forget(command.queued):
+        if self._queue.pop(command.queued) is None or not self._turn_runner.forget(command.queued):
             await self._taken(item, "it is no longer in the queue")
             return
         await self._journal.record(
@@ -386,30 +418,36 @@ def _policy(state: SessionState, options: RunOptions) -> Policy:
         uses=dict(state.grant_uses),
         clock=options.clock,
         files=options.files,
+        keeper=None if state.owner else options.keeper,
     )
+
+
+def _titler(
+    state: SessionState, journal: SessionJournal, caller: ModelCaller, reached_limit: Callable[[], Awaitable[str]]
+) -> "Titler":
+    from assent.session.titling import Titler
+
+    return Titler(state, journal, caller, reached_limit)
 
 
 def _scheduler(
     state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: RunOptions
-) -> Scheduler:
-    return Scheduler(
-        state.session,
-        registry,
-        policy,
-        journal,
-        gate=state.gate,
-        attended=options.attended,
-        max_parallel=options.max_parallel,
-        approval_ttl=options.approval_ttl,
-        clock=options.clock,
-        masker=options.masker,
-        give_way=options.give_way,
-    )
+) -> LazyScheduler:
+    def load() -> "Scheduler":
+        from assent.scheduler.scheduler import Scheduler
 
+        return Scheduler(
+            state.session,
+            registry,
+            policy,
+            journal,
+            gate=state.gate,
+            attended=options.attended,
+            max_parallel=options.max_parallel,
+            approval_ttl=options.approval_ttl,
+            clock=options.clock,
+            masker=options.masker,
+            give_way=options.give_way,
+        )
 
-def _queued(key: str, command: Submit | RunTool) -> Queued:
-    match command:
-        case Submit(text=text, by=by):
-            return Queued(key, text, by)
-        case RunTool(tool=tool, args=args, by=by):
-            return Queued(key, str(args.get("command") or args), by, tool)
+    return LazyScheduler(load)

@@ -44,6 +44,10 @@ class RunningSession(Protocol):
         """Sends a command; durable when this returns. The outcome comes as `command.taken` with the same key."""
         ...
 
+    def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        """Types a line for a prompt of a running command; None is the end of its input. Returns why it cannot."""
+        ...
+
     async def caught_up(self) -> None:
         """Waits until the commands that arrived while nobody had the session open are taken."""
         ...

@@ -8,8 +8,8 @@ from assent.commands import Rename, RevokeGrant, SetEffort, SetMode, SetModel
 from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
 from assent.models.model_protocol import Model, ModelError
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import Refused
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.lazy_scheduler import LazyScheduler
+from assent.scheduler.refusals import Refused
 from assent.session.journal import SessionJournal
 from assent.session.log import title_of
 from assent.session.model_watch import ModelWatch
@@ -22,7 +22,7 @@ class SessionSettings:
         self,
         journal: SessionJournal,
         policy: Policy,
-        scheduler: Scheduler,
+        scheduler: LazyScheduler,
         caller: ModelCaller,
         open_model: Callable[[str], Model] | None,
         model_watch: ModelWatch,

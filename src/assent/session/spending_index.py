@@ -6,17 +6,16 @@ A deleted session leaves its share of the day behind, without its name, so that 
 import sqlite3
 from collections.abc import Callable
 
-from assent.agent.spending import Spending, day_of, spending_of
-from assent.events import ChatCompressed, Event, ModelReplied, SessionRenamed
+from assent.agent.spending import Spending
+from assent.events import ChatCompressed, ModelReplied, SessionRenamed
 
 SPENDING_TABLE = """
 CREATE TABLE spending (
     session TEXT NOT NULL, day TEXT NOT NULL, requests INTEGER NOT NULL, tokens INTEGER NOT NULL,
     dollars REAL NOT NULL, unpriced INTEGER NOT NULL, PRIMARY KEY (session, day)
 ) WITHOUT ROWID"""
-SPENDING_KINDS = (ModelReplied, ChatCompressed, SessionRenamed)
-SPENDING_TYPES = tuple(str(kind.__struct_config__.tag) for kind in SPENDING_KINDS)
-"""Their names in the log."""
+SPENDING_TYPES = tuple(str(kind.__struct_config__.tag) for kind in (ModelReplied, ChatCompressed, SessionRenamed))
+"""The types of the events that cost something, as the log names them."""
 _ADD = (
     "ON CONFLICT (session, day) DO UPDATE SET requests = requests + excluded.requests, "
     "tokens = tokens + excluded.tokens, dollars = dollars + excluded.dollars, unpriced = unpriced + excluded.unpriced"
@@ -24,11 +23,9 @@ _ADD = (
 _SUMS = "COALESCE(SUM(requests), 0), COALESCE(SUM(tokens), 0), COALESCE(SUM(dollars), 0.0), COALESCE(SUM(unpriced), 0)"
 
 
-def add_spending(db: sqlite3.Connection, session: str, ts: float, event: Event) -> None:
-    spent = spending_of(event)
-    if spent.requests:
-        row = (session, day_of(ts), spent.requests, spent.tokens, spent.dollars, spent.unpriced)
-        db.execute(f"INSERT INTO spending VALUES (?, ?, ?, ?, ?, ?) {_ADD}", row)
+def add_spending(db: sqlite3.Connection, session: str, day: str, spent: Spending) -> None:
+    row = (session, day, spent.requests, spent.tokens, spent.dollars, spent.unpriced)
+    db.execute(f"INSERT INTO spending VALUES (?, ?, ?, ?, ?, ?) {_ADD}", row)
 
 
 def forget_session(db: sqlite3.Connection, session: str) -> None:

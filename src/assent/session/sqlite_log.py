@@ -11,25 +11,23 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from assent.agent.spending import Spending
 from assent.commands import Command, decode_command, encode_command
 from assent.events import (
     VERSION,
     Envelope,
-    NewerFormat,
-    PromptSubmitted,
     SessionCreated,
     SessionOpened,
-    decode_event,
     encode_event,
     type_of,
 )
 from assent.files.locks import take_lock
 from assent.session import idempotency, index
+from assent.session.audit_table import SqliteAudit
+from assent.session.audit_table import append as append_audit
+from assent.session.audit_trail import AuditTrail, deletion, masked
 from assent.session.inline_reader import InlineReader
 from assent.session.log import (
     RECENT_SESSIONS,
@@ -50,7 +48,9 @@ from assent.session.log import (
     session_busy,
 )
 from assent.session.migrations import CURRENT_VERSION, migrate
+from assent.session.projection import decode_waiting
 from assent.session.spending_index import forget_session, spent_by_session, spent_on
+from assent.session.stored_events import decode_envelope, prompt_text, readable, readable_or_not
 from assent.session.writer import Job, Writer
 
 LOCK_RETRY = 0.02
@@ -60,8 +60,6 @@ GATHER_SECONDS = 0.001
 INLINE_LIMIT = 100
 """At most this many events are read on the event loop."""
 
-_In = TypeVar("_In")
-_Out = TypeVar("_Out")
 _Row = tuple[int, float, int, bytes]
 """A stored event: sequence number, time, version, data."""
 
@@ -74,8 +72,18 @@ class SqliteLog:
     missing folder, and needs no disk space.
     """
 
-    def __init__(self, folder: Path, *, busy: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        busy: bool = False,
+        read_only: bool = False,
+        mask: Callable[[str], str] = str,
+    ) -> None:
+        """`mask` removes secrets from texts that the audit keeps."""
         self._folder = folder
+        self._trail = AuditTrail()
+        self._mask = mask
         self._path = folder / "assent.db"
         self._locks: dict[str, int] = {}
         self._watchers: dict[str, list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]]] = {}
@@ -84,6 +92,7 @@ class SqliteLog:
         self._writer = Writer(str(self._path), self._connect, self._tell_all, GATHER_SECONDS if busy else 0.0)
         self._reader = Writer(str(self._path), self._connect, lambda: None) if busy else self._writer
         self._inline = InlineReader(self._path, self._read) if busy else self._read
+        self.audit = SqliteAudit(self._writer, self._reader, lambda entry: masked(entry, mask))
 
     # --- sessions ---
 
@@ -104,6 +113,7 @@ class SqliteLog:
             columns = "id, epoch, next_seq, folder, model, title, created_at, updated_at"
             db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, 0, ?, ?, ?, '', ?, ?)", row)
             self._insert(db, events)
+            self._audit(db, events[:1])  # the rest, of a fork, is in the audit of the session it comes from
             if stamp is not None:
                 idempotency.keep(db, stamp, session)
             return session
@@ -119,6 +129,7 @@ class SqliteLog:
 
         def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
+            self._trail.opened(session, *index.owner_and_waiting(db, session))
             taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
             row = db.execute(taken, (session,)).fetchone()
             if row is None:  # deleted just now
@@ -137,6 +148,7 @@ class SqliteLog:
 
     async def release(self, fence: Fence) -> None:
         def job(db: sqlite3.Connection) -> None:
+            self._trail.closed(fence.session)
             db.execute("UPDATE sessions SET held = 0 WHERE id = ? AND epoch = ?", (fence.session, fence.token))
 
         try:
@@ -169,7 +181,7 @@ class SqliteLog:
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         rows = await self._read(index.waiting(owner, limit, offset))
-        return _readable(index.decoded, rows)
+        return readable(decode_waiting, rows)
 
     async def count_waiting(self) -> dict[str, int]:
         return await self._read(index.count_waiting)
@@ -185,13 +197,13 @@ class SqliteLog:
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
         row = await self._inline(index.waiting_call(session, call_id))
-        return None if row is None else index.decoded(row)
+        return None if row is None else decode_waiting(row)
 
     async def pending(self) -> list[str]:
         return await self._read(index.pending)
 
-    async def delete(self, session: str, seen: int | None = None) -> None:
-        await self.info(session)  # raises NoSuchSession before a lock file is created
+    async def delete(self, session: str, seen: int | None = None, by: str = "") -> None:
+        info = await self.info(session)  # raises NoSuchSession before a lock file is created
         await self._lock_for_long(session)
 
         def job(db: sqlite3.Connection) -> None:
@@ -201,6 +213,7 @@ class SqliteLog:
                 db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))
             forget_session(db, session)
             db.execute("DELETE FROM sessions WHERE id = ?", (session,))
+            append_audit(db, masked(deletion(info, by), self._mask))
 
         try:
             await self._writer.submit(job)
@@ -219,7 +232,7 @@ class SqliteLog:
             return db.execute(found, (folder, RECENT_SESSIONS, limit)).fetchall()
 
         rows = await self._read(job)
-        return [text for v, data in reversed(rows) if (text := _asked(v, data)) is not None]
+        return [text for v, data in reversed(rows) if (text := prompt_text(v, data)) is not None]
 
     # --- events ---
 
@@ -229,14 +242,21 @@ class SqliteLog:
     def _write(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         self._check_fence(db, fence, envelopes)
         self._insert(db, envelopes)
+        self._audit(db, envelopes)
         rows = [(int(time.time()), fence.session, key) for key in keys_taken(envelopes)]
         db.executemany("UPDATE inbox SET taken = ? WHERE session = ? AND key = ?", rows)
 
     def _insert(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
         rows = [(e.session, e.seq, e.ts, type_of(e.event), VERSION, encode_event(e.event)) for e in envelopes]
         db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+        if envelopes:
+            self._index.add(db, envelopes[0].session, envelopes)
+
+    def _audit(self, db: sqlite3.Connection, envelopes: Sequence[Envelope]) -> None:
+        """In the same transaction: neither exists without the other."""
         for envelope in envelopes:
-            self._index.add(db, envelope.session, envelope.ts, envelope.event)
+            if (entry := self._trail.entry(envelope)) is not None:
+                append_audit(db, masked(entry, self._mask))
 
     def _check_fence(self, db: sqlite3.Connection, fence: Fence, envelopes: Sequence[Envelope]) -> None:
         """Advances the session's counter, but only for the newest fence and only without a gap."""
@@ -258,7 +278,7 @@ class SqliteLog:
         )
         if len(rows) == INLINE_LIMIT and limit != INLINE_LIMIT:
             next_seq, rows = await self._read(_events(session, after, -1 if limit is None else limit))
-        envelopes = [_envelope(session, *row) for row in rows]
+        envelopes = [decode_envelope(session, *row) for row in rows]
         end = next_seq if limit is None else min(next_seq, after + 1 + limit)
         if [envelope.seq for envelope in envelopes] != list(range(after + 1, end)):
             raise LogDamaged(f"events of session {session} are missing from the log {self._path}")
@@ -271,7 +291,7 @@ class SqliteLog:
             return next_seq, rows, problem
 
         next_seq, rows, problem = await self._read(job)
-        found = {row[0]: _envelope_or_problem(session, *row) for row in rows}
+        found = {row[0]: readable_or_not(session, *row) for row in rows}
         last = max(next_seq, *(seq + 1 for seq in found), 1)
         return [found.get(seq) or Unreadable(seq, problem or "it is missing") for seq in range(1, last)]
 
@@ -298,7 +318,7 @@ class SqliteLog:
             found = "SELECT key, data FROM inbox WHERE session = ? AND taken = 0 ORDER BY id"
             return db.execute(found, (session,)).fetchall()
 
-        return _readable(lambda row: Inboxed(row[0], decode_command(row[1])), await self._inline(job))
+        return readable(lambda row: Inboxed(row[0], decode_command(row[1])), await self._inline(job))
 
     # --- watching ---
 
@@ -431,38 +451,3 @@ def _in_use(db: sqlite3.Connection, session: str, seen: int) -> bool:
     waits = "SELECT 1 FROM inbox WHERE session = :id AND taken = 0"
     more = "SELECT 1 FROM sessions WHERE id = :id AND next_seq - 1 != :seen"
     return db.execute(f"{waits} UNION {more}", {"id": session, "seen": seen}).fetchone() is not None
-
-
-def _readable(decode: Callable[[_In], _Out], rows: Iterable[_In]) -> list[_Out]:
-    """Skips rows that cannot be read (damaged, or from a newer Assent); they do not affect the others."""
-    found: list[_Out] = []
-    for row in rows:
-        with suppress(msgspec.MsgspecError, NewerFormat):
-            found.append(decode(row))
-    return found
-
-
-def _asked(v: int, data: bytes) -> str | None:
-    """The text of a prompt; None if it cannot be read, so that the rest of the history remains usable."""
-    try:
-        event = decode_event(data, v)
-    except (msgspec.MsgspecError, NewerFormat):
-        return None
-    return event.text if isinstance(event, PromptSubmitted) else None
-
-
-def _envelope_or_problem(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope | Unreadable:
-    try:
-        return Envelope(seq, ts, session, decode_event(data, v))
-    except (msgspec.MsgspecError, NewerFormat) as error:
-        return Unreadable(seq, str(error))
-
-
-def _envelope(session: str, seq: int, ts: float, v: int, data: bytes) -> Envelope:
-    found = _envelope_or_problem(session, seq, ts, v, data)
-    if isinstance(found, Unreadable):
-        raise LogDamaged(
-            f"event {seq} of session {session} cannot be read: {found.problem}. "
-            f"`assent sessions show {session}` shows the rest"
-        )
-    return found

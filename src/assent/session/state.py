@@ -9,17 +9,16 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assent.agent import token_estimate
 from assent.agent.ending import Ending, turn_ending
 from assent.agent.pruning import pruned
 from assent.agent.spending import Spending, spending_of
-from assent.agent.user_prompt import user_message, without_media
 from assent.approval import Grant, Mode
 from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallOutput,
     CallProcess,
     CallRequested,
@@ -29,6 +28,7 @@ from assent.events import (
     CommandTaken,
     ContextLoaded,
     ContextSource,
+    ConversationRewound,
     EffortChanged,
     Envelope,
     Event,
@@ -44,6 +44,7 @@ from assent.events import (
     PromptsQueued,
     PromptSubmitted,
     Queued,
+    QueueHeld,
     SessionCreated,
     SessionOpened,
     SessionRenamed,
@@ -52,7 +53,7 @@ from assent.events import (
     TrialStarted,
     TurnFinished,
 )
-from assent.parts import Call, Effort, Message, ModelMessage, Result, Text, Todo, TodosDisplay, Usage, UserMessage
+from assent.parts import Call, Effort, Message, Todo, TodosDisplay, Usage
 from assent.scheduler.call import (
     AwaitingApproval,
     Executing,
@@ -63,26 +64,28 @@ from assent.scheduler.call import (
     advance,
     begin,
 )
+from assent.session.conversation import Conversation
 from assent.session.log import LogDamaged, title_of
 
-UNDERSTOOD = ModelMessage((Text("I have read the notes and will continue from there."),))
-"""Placed between the summary of a compressed conversation and a prompt, because the roles must alternate."""
+_Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed | OutputPruned | ConversationRewound
 
 
-_Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed | OutputPruned
+class RewindPoint(Struct, frozen=True, kw_only=True):
+    """A prompt to which one can go back: what was said, when, and what there was before it."""
 
-
-class _CallsOf(Struct, frozen=True):
-    """Represents the results of one reply's calls in the history, in request order."""
-
-    call_ids: tuple[str, ...]
+    prompt_id: str
+    text: str
+    at: float
+    changes: int
+    """How many file changes came before it."""
+    todos: tuple[Todo, ...]
 
 
 class SessionState:
     def __init__(self, session: str) -> None:
         self.session, self.seq = session, 0
-        self.folder = self.model = self.title = ""
-        """The title is the one a person gave it, or its first prompt."""
+        self.folder = self.model = self.title = self.owner = ""
+        """The title is the one a person gave it, or its first prompt. The owner is empty for the user's own."""
         self.mode: Mode = "default"
         self.gate: GateKind = "batch"
         self.effort: Effort | None = None
@@ -109,19 +112,16 @@ class SessionState:
         """Set between the reply that ends a turn and the event that records the end."""
         self.queued: tuple[Queued, ...] = ()
         """Prompts and tools sent while a turn was running, in order."""
+        self.held: frozenset[str] = frozenset()
+        """The keys of those that wait until somebody releases them."""
         self.context: tuple[ContextSource, ...] = ()
         """The context files that were found, loaded or not."""
         self.first_prompt = self.latest_prompt = ""
         self.usage, self.spending = Usage(), Spending()
-        self.tokens = self.incompressible = self.window = 0
-        """The approximate tokens of the next request (the provider's count of the last one, plus what came since), that
-        number when compression last failed to help, and the context window of the model in use (0 if unknown).
-        """
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have taken effect."""
-        self._history: list[Message | _CallsOf] = []
-        self._pruned, self._bare = set[str](), set[str]()
-        """Calls whose output, or only its images and files, the model is no longer sent."""
+        self.conversation = Conversation(self.calls)
+        self._points: dict[str, RewindPoint] = {}
 
     def apply(self, envelope: Envelope) -> None:
         self.seq = envelope.seq or self.seq
@@ -146,9 +146,13 @@ class SessionState:
             case CallFinished():
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
-            case ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess():
+            case (
+                ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess() | CallInput()
+            ):
                 self._advance(event.call_id, event)
-            case PromptSubmitted() | ModelReplied() | TurnFinished() | ChatCompressed() | OutputPruned():
+            case PromptSubmitted() | ModelReplied() | TurnFinished():
+                self._converse(event, ts)
+            case ChatCompressed() | OutputPruned() | ConversationRewound():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
@@ -161,8 +165,7 @@ class SessionState:
     def _finish(self, call: ToolCall) -> None:
         if not isinstance(call, Terminal):
             return
-        if call.request.initiator == "model":
-            self.tokens += token_estimate.of_result(call.result)
+        self.conversation.finish(call)
         if isinstance(call, Success):
             self._succeed(call)
 
@@ -198,96 +201,58 @@ class SessionState:
             self._open[call_id] = call
 
     def _converse(self, event: _Conversation, ts: float) -> None:
-        if isinstance(event, ModelReplied | ChatCompressed | OutputPruned):
-            self.window = event.window or self.window
         match event:
             case PromptSubmitted():
-                self.prompts += 1
-                self.busy_since = ts
-                self.title = self.title or title_of(event.text)
-                self.open_prompt, self.unrecorded_end = event.prompt_id, None
-                self.keys.add(event.key)
-                self.latest_prompt = event.text
-                self.first_prompt = self.first_prompt or event.text
-                message = user_message(event)
-                self.tokens += token_estimate.of_message(message)
-                self._history.append(message)
+                self._hear(event, ts)
             case ModelReplied():
-                self._count(event)
+                self._spend(event)
                 self.model = self.model or event.model  # a session may begin before there is a model
-                if event.parts:
-                    self._history.append(ModelMessage(event.parts, event.model))
-                calls = tuple(part.call_id for part in event.parts if isinstance(part, Call))
-                if calls:
-                    self._history.append(_CallsOf(calls))
-                else:
-                    self.unrecorded_end = turn_ending(event)
+                self.conversation.reply(event)
+                calls = any(isinstance(part, Call) for part in event.parts)
+                self.unrecorded_end = self.unrecorded_end if calls else turn_ending(event)
             case TurnFinished():
                 self.open_prompt = self.unrecorded_end = None
                 if event.failure is not None and event.failure.type == "media_refused":
-                    self._leave_out_media()
+                    self.conversation.leave_out_media()
             case ChatCompressed():
                 self._spend(event)
                 self.keys.add(event.key)
-                self._compress(event)
+                self._shed_results(self.conversation.compress(event))
             case OutputPruned():
-                self._pruned.update(event.call_ids)
-                self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
+                self.conversation.prune(event)
+            case ConversationRewound(prompt_id=prompt_id):
+                self.todos = self._points[prompt_id].todos
+                self.conversation.rewind(prompt_id)
 
-    def _leave_out_media(self) -> None:
-        """The model does not accept an image of the conversation: with it, every request would fail."""
-        for place, entry in enumerate(self._history):
-            match entry:
-                case UserMessage():
-                    self._history[place] = without_media(entry)
-                case _CallsOf(call_ids=call_ids):
-                    self._bare.update(call_ids)
-                case ModelMessage():
-                    pass
+    def _hear(self, event: PromptSubmitted, ts: float) -> None:
+        if event.prompt_id != self.open_prompt:
+            self.prompts += 1
+            self.busy_since = ts
+            self.title = self.title or title_of(event.text)
+            self.first_prompt = self.first_prompt or event.text
+            self._points[event.prompt_id] = RewindPoint(
+                prompt_id=event.prompt_id, text=event.text, at=ts, changes=len(self.changes), todos=self.todos
+            )
+        self.open_prompt, self.unrecorded_end = event.prompt_id, None
+        self.keys.add(event.key)
+        self.latest_prompt = event.text
+        self.conversation.hear(event)
 
     def _spend(self, event: ModelReplied | ChatCompressed | SessionRenamed) -> None:
         self.usage += event.usage
         self.spending += spending_of(event)
 
-    def _count(self, event: ModelReplied) -> None:
-        self._spend(event)
-        if event.usage.input:
-            self.tokens = event.usage.input + event.usage.output
-        else:
-            self.tokens += sum(map(token_estimate.of_part, event.parts))
-
-    def _compress(self, event: ChatCompressed) -> None:
-        cut = 0 if event.problem else self._safe_cut(event.replaced)
-        if cut == 0:
-            self.incompressible = self.tokens
-            return
-        kept = self._history[cut:]
-        answer = () if kept and isinstance(kept[0], ModelMessage) else (UNDERSTOOD,)
-        self._history = [UserMessage((Text(event.summary),)), *answer, *kept]
-        self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
-        self.incompressible = 0
-
-    def _safe_cut(self, wanted: int) -> int:
-        """Before the first reply with an unfinished call, and never between a reply and its results."""
-        cut = min(wanted, len(self._history))
-        for place, entry in enumerate(self._history[:cut]):
-            if isinstance(entry, _CallsOf) and any(self._is_open(call_id) for call_id in entry.call_ids):
-                cut = place - 1
-                break
-        split = cut < len(self._history) and isinstance(self._history[cut], _CallsOf)
-        return cut - 1 if split else cut
-
-    def _is_open(self, call_id: str) -> bool:
-        """A call of the newest reply is open even before it is recorded."""
-        call = self.calls.get(call_id)
-        if call is None:
-            return any(call_id == newest.call_id for newest in self.newest_calls())
-        return not isinstance(call, Terminal)
+    def _shed_results(self, call_ids: Iterable[str]) -> None:
+        """The model will never see them again, and people see what is displayed: a long session stays small."""
+        for call_id in call_ids:
+            call = self.calls.get(call_id)
+            if isinstance(call, Terminal) and call.display is not None:
+                self.calls[call_id] = replace(call, result=pruned(call.result))
 
     def _settle(self, event: Event) -> None:
         match event:
             case SessionCreated():
-                self.folder, self.model = event.folder, event.model
+                self.folder, self.model, self.owner = event.folder, event.model, event.owner
                 self.mode, self.gate, self.effort = event.mode, event.gate, event.effort
             case ModeChanged():
                 self.mode = event.mode
@@ -298,22 +263,30 @@ class SessionState:
                 self.title = event.title
             case ContextLoaded():
                 self.context = event.sources
-            case PromptsQueued():
-                self.queued = event.waiting
+            case PromptsQueued() | QueueHeld() | CommandTaken():
+                self._line_up(event)
             case GrantAdded():
                 self.grants[event.grant.id] = event.grant
             case GrantRevoked():
                 self.grants.pop(event.grant_id, None)
+            case SessionOpened() | _:
+                pass
+
+    def _line_up(self, event: PromptsQueued | QueueHeld | CommandTaken) -> None:
+        match event:
+            case PromptsQueued():
+                self.queued = event.waiting
+            case QueueHeld():
+                self.held = frozenset(event.keys)
             case CommandTaken():
                 self.keys.add(event.key)
                 self.queued = tuple(queued for queued in self.queued if queued.key != event.key)
-            case SessionOpened() | _:
-                pass
+                self.held -= {event.key}
 
     def _choose(self, event: ModelChanged | ModelWarning | EffortChanged) -> None:
         match event:
             case ModelChanged():
-                self.model, self.window = event.model, event.window
+                self.model, self.conversation.window = event.model, event.window
             case ModelWarning():
                 self.model_warnings[event.model] = event.text
             case EffortChanged():
@@ -322,43 +295,32 @@ class SessionState:
     # --- for readers ---
 
     def history(self) -> tuple[Message, ...]:
-        """The conversation as the model needs it: only its own calls, each with its result."""
-        return tuple(self._results(entry) if isinstance(entry, _CallsOf) else entry for entry in self._history)
-
-    def _results(self, entry: _CallsOf) -> UserMessage:
-        return UserMessage(tuple(self._result(call_id) for call_id in entry.call_ids))
-
-    def _result(self, call_id: str) -> Result:
-        call = self.calls.get(call_id)
-        if isinstance(call, Terminal):
-            result = replace(call.result, media=()) if call_id in self._bare else call.result
-            return pruned(result) if call_id in self._pruned else result
-        name = call.request.tool if call is not None else "unknown"
-        return Result(call_id, name, {"error": "This call has no result: it never ran."})
+        """The conversation as the model needs it."""
+        return self.conversation.messages()
 
     def is_forgotten(self, call_id: str) -> bool:
         """Whether this is a call of the model that has left the conversation."""
         call = self.calls.get(call_id)
         if call is None or call.request.initiator != "model":
             return False
-        return not any(isinstance(entry, _CallsOf) and call_id in entry.call_ids for entry in self._history)
+        return not self.conversation.has_call(call_id)
 
     def newest_calls(self) -> tuple[Call, ...]:
-        """The calls requested by the newest reply; empty if it requests none, or if something followed it."""
-        if not self._history or not isinstance(self._history[-1], _CallsOf):
-            return ()
-        reply = self._history[-2]
-        parts = reply.parts if isinstance(reply, ModelMessage) else ()
-        return tuple(part for part in parts if isinstance(part, Call))
+        return self.conversation.newest_calls()
+
+    def rewind_points(self) -> list[RewindPoint]:
+        """The prompts to which one can go back, in order: what was compressed since is gone from the conversation."""
+        return [point for point in self._points.values() if self.conversation.can_rewind(point.prompt_id)]
+
+    def changes_since(self, prompt_id: str) -> list[str]:
+        """Calls since this prompt whose change has not been undone, newest last."""
+        since = list(self.changes)[self._points[prompt_id].changes :]
+        undoable = set(self.undoable())
+        return [call_id for call_id in since if call_id in undoable]
 
     def undoable(self) -> list[str]:
         """Calls whose change has not been undone, newest last. Whether the file has changed since is not known."""
         return [id for id in self.changes if id not in self.undone and not self._taken_back_by(id)]
-
-    @property
-    def window_share(self) -> float:
-        """How much of the model's context window the next request fills; 0 if the window is unknown."""
-        return self.tokens / self.window if self.window else 0.0
 
     @property
     def begun(self) -> bool:

@@ -4,24 +4,28 @@ It knows how work begins, ends and continues after a crash; where commands come 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from assent.agent.ending import Ending
 from assent.agent.loop import AgentLoop
 from assent.commands import RunTool, Submit, person_call_id
 from assent.events import Attached, CallRequest, ChatCompressed, CommandTaken, PromptSubmitted
 from assent.parts import Call
-from assent.scheduler.approvals import Refused
-from assent.scheduler.batch import Batch, Parked
 from assent.scheduler.ids import CallIds
-from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.lazy_scheduler import LazyScheduler
+from assent.scheduler.refusals import Parked, Refused
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.journal import SessionJournal
 from assent.session.log import LogError
 from assent.session.state import SessionState
-from assent.session.titling import Titler
+from assent.session.steering import Steering, mentioned
+
+if TYPE_CHECKING:
+    from assent.scheduler.batch import Batch
+    from assent.session.titling import Titler
 
 SHOW_QUEUED_AFTER = 0.3
 """Seconds before anybody is told that the mentions of a prompt are still being read."""
@@ -32,19 +36,21 @@ class TurnRunner:
         self,
         state: SessionState,
         journal: SessionJournal,
-        scheduler: Scheduler,
+        scheduler: LazyScheduler,
         loop: AgentLoop,
         *,
         compaction: Compaction,
         context_files: ContextFiles,
         ids: CallIds,
-        titler: Titler | None,
+        steering: Steering,
+        titler: "Titler | None",
         mentions: Callable[[str], Awaitable[tuple[Attached, ...]] | None],
         changed: Callable[[], None],
     ) -> None:
         """`mentions` reads what a prompt mentions, if anything; `changed` has the inbox read again."""
         self._state, self._journal, self._scheduler, self._loop = state, journal, scheduler, loop
         self._compaction, self._context_files, self._ids = compaction, context_files, ids
+        self._steering = steering
         self._titler, self._mentions, self._changed = titler, mentions, changed
         self._turn: asyncio.Task[None] | None = None
         self._compacting: asyncio.Task[ChatCompressed] | None = None
@@ -77,10 +83,12 @@ class TurnRunner:
 
     def has_read(self, key: str) -> bool:
         """Whether this prompt is on its way into the log."""
-        return key in self._reading and self._reading[key].done()
+        return self._steering.is_heard(key) or (key in self._reading and self._reading[key].done())
 
     def forget(self, key: str) -> bool:
-        """Drops a prompt whose mentions are still being read; False if it is too late for that."""
+        """Drops a prompt that waits to be read, or whose mentions are still being read; False if it is too late."""
+        if not self._steering.forget(key):
+            return False
         reading = self._reading.get(key)
         if reading is not None and not reading.cancel():
             return False
@@ -98,6 +106,11 @@ class TurnRunner:
             self._reading[key] = asyncio.ensure_future(reading)
             turn = self._read_and_run(command, key)
         self._turn = asyncio.create_task(turn, name="turn")
+
+    def steer(self, command: Submit | RunTool, key: str) -> None:
+        """If the prompt asks for it, the model reads it before the next request of the turn that is running."""
+        if self.in_turn and isinstance(command, Submit) and command.steer:
+            self._steering.add(command, key)
 
     async def _submit(self, command: Submit, key: str, attached: tuple[Attached, ...] = ()) -> str:
         prompt_id = f"{self._state.session}########{self._state.prompts}"
@@ -118,7 +131,7 @@ class TurnRunner:
         prompt_id = ""
         with suppress(LogError):
             if key in self._reading and not self._loop.closing:
-                prompt_id = await self._submit(command, key, _outcome(reading))
+                prompt_id = await self._submit(command, key, mentioned(reading))
         self._reading.pop(key, None)
         self._changed()
         if prompt_id:
@@ -127,12 +140,13 @@ class TurnRunner:
             self._turn = None
             self._loop.never_began()
 
-    async def _run_turn(self, prompt_id: str, unfinished: Batch | None = None, ended: Ending | None = None) -> None:
+    async def _run_turn(self, prompt_id: str, unfinished: "Batch | None" = None, ended: Ending | None = None) -> None:
         try:
             with suppress(Parked, LogError):
                 await self._loop.run(prompt_id, unfinished, ended)
         finally:
             self._turn = None
+            self._steering.clear()  # what was not read in time is the next prompt
             self._changed()
 
     def compress(self, by: str, key: str) -> None:
@@ -147,6 +161,13 @@ class TurnRunner:
         finally:
             self._turn = self._compacting = None
             self._changed()
+
+    def check_rewind(self, prompt_id: str) -> None:
+        """Raises Refused if the conversation cannot go back to this prompt now."""
+        if self._turn is not None or self._local:
+            raise Refused("something is still running; stop it first")
+        if not self._state.conversation.can_rewind(prompt_id):
+            raise Refused("the conversation no longer has this prompt; it was compressed, or gone back from")
 
     def cancel(self, reason: str) -> None:
         if self._turn is None:
@@ -172,12 +193,15 @@ class TurnRunner:
         request = self._ids.request(person_call_id(key), command.tool, command.args, prompt_id, initiator)
         self._keep(self._scheduler.schedule(request))
 
-    def _keep(self, batch: Batch) -> None:
-        task = asyncio.create_task(self._until_settled(batch))
+    def _keep(self, batch: "Batch") -> None:
+        self._keep_task(self._until_settled(batch))
+
+    def _keep_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._local.add(task)
         task.add_done_callback(self._local_is_over)
 
-    async def _until_settled(self, batch: Batch) -> None:
+    async def _until_settled(self, batch: "Batch") -> None:
         with suppress(Parked, LogError):
             await self._context_files.settled(await batch.results())
 
@@ -192,14 +216,18 @@ class TurnRunner:
         newest = self._state.newest_calls() if self._state.open_prompt is not None else ()
         of_turn = {call.call_id for call in newest}
         batch = self._again(newest) if newest else None
-        strays = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        others = [call for call in self._state.pending() if call.request.call_id not in of_turn]
+        orphans = [call for call in others if call.request.parent]
+        strays = [call for call in others if not call.request.parent]
+        if orphans:
+            self._keep_task(self._scheduler.withdraw(orphans))
         if strays:
             self._keep(self._scheduler.restore(strays))
         if self._state.open_prompt is not None:
             turn = self._run_turn(self._state.open_prompt, batch, self._state.unrecorded_end)
             self._turn = asyncio.create_task(turn, name="turn")
 
-    def _again(self, newest: tuple[Call, ...]) -> Batch:
+    def _again(self, newest: tuple[Call, ...]) -> "Batch":
         known = [self._state.calls[call.call_id] for call in newest if call.call_id in self._state.calls]
         if known:
             return self._scheduler.restore(known)
@@ -222,12 +250,3 @@ class TurnRunner:
             await self._titler.close()
         tasks = [task for task in (self._turn, *self._local) if task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _outcome(reading: "asyncio.Future[tuple[Attached, ...]]") -> tuple[Attached, ...]:
-    """Whatever goes wrong with the mentions, the prompt itself is not lost."""
-    if reading.cancelled():
-        return ()
-    if (error := reading.exception()) is not None:
-        return (Attached("its mentions", problem=f"{type(error).__name__}: {error}"),)
-    return reading.result()

@@ -10,6 +10,7 @@ from assent.files.workspace import Workspace
 from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
+from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
@@ -35,6 +36,7 @@ def builtin_tools(
     *,
     limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
     terminal: tuple[int, int] | None = TERMINAL,
+    typing: bool = False,
     web: "Web | None" = None,
     outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
@@ -43,14 +45,16 @@ def builtin_tools(
     masker: Masker | None = None,
     confinement: "Callable[[], Confinement] | None" = None,
     approved: SandboxName = "off",
+    domains: tuple[str, ...] = (),
     trials: str = "",
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
-    watching. `outputs` is the folder for output that is too long for the model; the workspace must allow reading it.
-    `memory` is the user's own context file; without one nothing is remembered. `contents` keeps large file contents
-    from before a change. `environment` selects the variables that commands get, `masker` masks secrets in what they
-    print, `confinement` puts them into a sandbox, `approved` is the profile of those that run as they are written, and
-    `trials` is the folder for what trials change; without one, nothing can be tried.
+    watching. `typing`: a person can type into them. `outputs` is the folder for output that is too long for the model;
+    the workspace must allow reading it. `memory` is the user's own context file; without one nothing is remembered.
+    `contents` keeps large file contents from before a change. `environment` selects the variables that commands get,
+    `masker` masks secrets in what they print, `confinement` puts them into a sandbox, `approved` is the profile of
+    those that run as they are written, and `domains` are the hosts that all of them may connect to. `trials` is the
+    folder for what trials change; without one, nothing can be tried.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -58,11 +62,13 @@ def builtin_tools(
         files,
         limits=limits,
         terminal=terminal,
+        typing=typing,
         environment=environment,
         outputs=outputs,
         masker=masker,
         confinement=confinement,
         approved=approved,
+        domains=domains,
         trials=trials,
     )
     return [
@@ -74,6 +80,7 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
+        ConnectTool(),
         WebFetchTool(web),
         WriteTodosTool(),
         AskUserTool(),

@@ -1,30 +1,82 @@
-"""The tools of a session: lookup, listing, schemas for the model, and suggestions for unknown names."""
+"""The tools of a session: lookup, listing, schemas for the model, and suggestions for unknown names.
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+Tools may be promised: what the model is told about them is known, and their code is loaded when somebody asks for one.
+"""
 
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+
+from assent.events import FileChange
 from assent.parts import Declaration
-from assent.tools.tool import AnyTool
+from assent.tools.tool import AnyTool, ToolFacts
+
+REPEATABLE = ("read", "search", "execute", "fetch")
+"""The kinds of tool whose output the model can get again."""
 
 
 class DuplicateTool(ValueError):
     """Two tools with the same name: the second would shadow the first."""
 
 
+Load = Callable[[], Iterable[AnyTool]]
+
+
+class _Together:
+    """Tools that are loaded together."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._tools: dict[str, AnyTool] | None = None
+
+    def get(self, name: str) -> AnyTool:
+        if self._tools is None:
+            self._tools = {tool.name: tool for tool in self._load()}
+        return self._tools[name]
+
+
+class _Promised:
+    def __init__(self, facts: ToolFacts, together: _Together) -> None:
+        self.facts = facts
+        self._together = together
+
+    def keep(self) -> AnyTool:
+        return self._together.get(self.facts.name)
+
+
+def _facts(tool: AnyTool | _Promised) -> ToolFacts:
+    return tool.facts if isinstance(tool, _Promised) else tool.facts()
+
+
+def _server(tool: AnyTool | _Promised) -> str:
+    """Only built-in tools are promised."""
+    return "" if isinstance(tool, _Promised) else tool.server
+
+
 class Registry:
     def __init__(self, tools: Iterable[AnyTool] = (), *, exclude: Iterable[str] = ()) -> None:
-        self._tools: dict[str, AnyTool] = {}
+        self._tools: dict[str, AnyTool | _Promised] = {}
         self._excluded = frozenset(exclude)
         self._declarations: tuple[Declaration, ...] | None = None
         self._waits: list[Callable[[str], Awaitable[None]]] = []
+        self._changes: Mapping[str, FileChange] = {}
         for tool in tools:
             self.add(tool)
 
     def add(self, tool: AnyTool) -> None:
-        if tool.name in self._excluded:
+        tool.look_back_on(self._changes)
+        self._add(tool.name, tool)
+
+    def promise(self, facts: Iterable[ToolFacts], load: Load) -> None:
+        """Add tools that `load` creates when the first of them is needed."""
+        together = _Together(load)
+        for each in facts:
+            self._add(each.name, _Promised(each, together))
+
+    def _add(self, name: str, tool: "AnyTool | _Promised") -> None:
+        if name in self._excluded:
             return
-        if tool.name in self._tools:
-            raise DuplicateTool(f"two tools are called {tool.name!r}")
-        self._tools[tool.name] = tool
+        if name in self._tools:
+            raise DuplicateTool(f"two tools are called {name!r}")
+        self._tools[name] = tool
         self._declarations = None
 
     def discard(self, name: str) -> None:
@@ -33,13 +85,27 @@ class Registry:
 
     def replace_server(self, server: str, tools: Iterable[AnyTool]) -> None:
         """Replace all tools of one server; the next model request includes them."""
-        self._tools = {name: tool for name, tool in self._tools.items() if tool.server != server}
+        self._tools = {name: tool for name, tool in self._tools.items() if _server(tool) != server}
         self._declarations = None
         for tool in tools:
             self.add(tool)
 
+    def hand_over(self, changes: Mapping[str, FileChange]) -> None:
+        """Give the tools, those to come as well, access to the changes made by the session's calls."""
+        self._changes = changes
+        for tool in self._tools.values():
+            if not isinstance(tool, _Promised):
+                tool.look_back_on(changes)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tools
+
     def get(self, name: str) -> AnyTool | None:
-        return self._tools.get(name)
+        tool = self._tools.get(name)
+        if isinstance(tool, _Promised):
+            tool = self._tools[name] = tool.keep()
+            tool.look_back_on(self._changes)
+        return tool
 
     def await_with(self, wait: Callable[[str], Awaitable[None]]) -> None:
         """Some tools arrive later: `wait` returns when the tool of this name is there, or will not come."""
@@ -54,11 +120,12 @@ class Registry:
 
     def may_prune(self, name: str) -> bool:
         """Whether the model can get the output of this tool again. What people said, and notes, it cannot."""
-        tool = self.get(name)
-        return tool is not None and tool.kind in ("read", "search", "execute", "fetch")
+        tool = self._tools.get(name)
+        kind = tool.facts.kind if isinstance(tool, _Promised) else tool and tool.kind
+        return kind in REPEATABLE
 
     def __iter__(self) -> Iterator[AnyTool]:
-        return iter(self._tools.values())
+        return (tool for name in self.names() if (tool := self.get(name)) is not None)
 
     def names(self) -> list[str]:
         return list(self._tools)
@@ -66,8 +133,9 @@ class Registry:
     def declarations(self) -> tuple[Declaration, ...]:
         """Every request includes them, so the schemas are built once."""
         if self._declarations is None:
+            known = map(_facts, self._tools.values())
             self._declarations = tuple(
-                Declaration(tool.name, tool.description, tool.schema()) for tool in self if tool.for_model
+                Declaration(facts.name, facts.description, facts.schema) for facts in known if facts.for_model
             )
         return self._declarations
 
@@ -79,7 +147,7 @@ class Registry:
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
 
-        offered = [tool.name for tool in self if tool.for_model]
+        offered = [declaration.name for declaration in self.declarations()]
         nearest = process.extract(name, offered, scorer=Levenshtein.distance, limit=3)
         quoted = [f'"{match[0]}"' for match in nearest]
         match quoted:

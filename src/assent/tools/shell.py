@@ -6,7 +6,7 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
@@ -21,15 +21,20 @@ from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
+from assent.web.destinations import check_entry
 
 if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished, ProcessLimits
+    from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.sandbox.trials import StartedTrial, Trials
+    from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
+    from assent.web.dial import Dial
+    from assent.web.urls import Resolver
 
 _MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
@@ -58,6 +63,14 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
             "access, `off` asks to run it without the sandbox."
         ),
     ] = ""
+    writable: Annotated[
+        tuple[str, ...],
+        Meta(description="Only if the sandbox refused to write there: absolute paths to ask for.", max_length=8),
+    ] = ()
+    domains: Annotated[
+        tuple[str, ...],
+        Meta(description="Only if the sandbox refused to connect: hosts, or host:port, to ask for.", max_length=16),
+    ] = ()
 
 
 class ShellTool(Tool[ShellParams]):
@@ -65,8 +78,8 @@ class ShellTool(Tool[ShellParams]):
     display_name = "Shell"
     description = (
         "Runs a command with bash in the workspace and returns its output (stdout and stderr combined) and its exit "
-        "code. There is no input, so use flags that keep programs from prompting. Each call is a new shell; `cd` and "
-        "variables do not carry over. Processes started with `&` keep running only if their output is redirected."
+        "code. You cannot type into it, so use flags that keep programs from prompting. Each call is a new shell; `cd` "
+        "and variables do not carry over. Processes started with `&` keep running only if their output is redirected."
     )
     kind = "execute"
     can_update_output = True
@@ -80,26 +93,35 @@ class ShellTool(Tool[ShellParams]):
         limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
+        typing: bool = False,
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
         confinement: "Callable[[], Confinement] | None" = None,
         approved: SandboxName = "off",
+        domains: tuple[str, ...] = (),
+        resolve: "Resolver | None" = None,
+        dial: "Dial | None" = None,
         trials: str = "",
     ) -> None:
-        """`terminal` is columns and rows, or None for a plain pipe. The other arguments say which variables commands
-        get, where to keep output that is too long for the model, what masks the secrets in it, what confines commands,
-        which profile those have that run as they are written, and where to keep what trials change.
+        """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
+        that run as they are written. The other arguments say which variables commands get, where to keep output that is
+        too long for the model, what masks the secrets in it, what confines commands, which profile those have that run
+        as they are written, to which hosts all of them may connect, how hosts are resolved and dialled, and where to
+        keep what trials change.
         """
         self.files = files
         self.limits = limits
         self.grace = grace
         self.terminal = terminal
+        self.typing = typing and terminal is not None
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
         self.confinement = None if confinement is None else functools.cache(confinement)
         self.approved: SandboxName = approved if confinement is not None else "off"
+        self.domains = domains
+        self.resolve, self.dial = resolve, dial
         self.said_no_sandbox = False
         self._trials = trials
 
@@ -123,6 +145,10 @@ class ShellTool(Tool[ShellParams]):
             raise InvalidParams("command must not be empty")
         if "\0" in params.command:
             raise InvalidParams("command must not contain a NUL character")
+        if wrong := next((entry for entry in params.domains if check_entry(entry)), None):
+            raise InvalidParams(f"{wrong!r} is not a host: {check_entry(wrong)}")
+        if relative := next((path for path in params.writable if not path.startswith(("/", "~/"))), None):
+            raise InvalidParams(f"{relative!r} is not an absolute path")
         return ShellInvocation(self, params)
 
 
@@ -133,12 +159,14 @@ class _Ended(NamedTuple):
     whole: "WholeOutput"
     removed: list[str]
     watch: "StartWatch"
+    access: "NetworkAccess"
 
 
 class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
         self._params = params
+        self._keyboard: Keyboard | None = None
         self._notices: list[str] = []
         """What the person is told with the output, besides the model."""
         self._trial: ShellTrial | None = None
@@ -150,14 +178,20 @@ class ShellInvocation(Invocation):
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
+        if self._tool.confinement is not None and self._asked != "off" and (paths := self._wanted_paths):
+            confinement = self._tool.confinement()
+            if why := next(filter(None, map(confinement.why_not_writable, paths)), None):
+                raise ToolFailed("invalid_tool_params", f"{why}. Only `sandbox: off` can do that.")
         return ExecDetails(
             command=self._params.command,
             roots=(),
             directory=self._directory(),
             risk="high",
             risk_reason="It was not analysed.",
-            sandbox=self._params.sandbox or self._tool.approved,
-            wider=bool(self._params.sandbox) and self._tool.confinement is not None,
+            sandbox=self._asked,
+            wider=self._is_wider,
+            domains=self._wanted_domains if self._asked == "network" else (),
+            writable=self._wanted_paths if self._asked != "off" else (),
             trial=None if self._trial is None else await self._trial.shown(),
         )
 
@@ -183,10 +217,10 @@ class ShellInvocation(Invocation):
 
         if self._trial is not None and self._trial.is_shown:
             return await self._trial.apply()
-        confined = await self._confined(permit)
-        ended = await self._watched(permit, confined, live)
+        ended = await self._watched(permit, await self._confined(permit), live)
         report = self._report(ended, permit, self._profile(permit))
-        output = for_person(ended.finished) + "".join(f"[{note}]\n" for note in self._notices)
+        notices = "".join(f"[{note}]\n" for note in self._notices)
+        output = for_person(ended.finished) + ended.access.for_person() + notices
         return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
 
     async def _tried(self, permit: Permit, live: Live, started: "StartedTrial") -> "TriedCommand":
@@ -196,7 +230,7 @@ class ShellInvocation(Invocation):
         from assent.tools.support.command_report import ended_badly, for_person
         from assent.tools.support.shell_trial import TriedCommand
 
-        ended = await self._watched(permit, Confined(started.launcher), live)
+        ended = await self._watched(permit, Confined(started.launcher), live, typing=False)
         finished, mask = ended.finished, self._tool.masker.text
         if finished.never_ran:
             raise ToolFailed("trial_unavailable", f"The command could not be tried: {finished.output.text().strip()}")
@@ -204,11 +238,15 @@ class ShellInvocation(Invocation):
         notices, self._notices = tuple(self._notices), []
         return TriedCommand(mask(plain(for_person(finished))), ended_badly(finished) or "exit 0", report, notices)
 
-    async def _watched(self, permit: Permit, confined: "Confined | None", live: Live) -> "_Ended":
+    async def _watched(
+        self, permit: Permit, confined: "Confined | None", live: Live, *, typing: bool = True
+    ) -> "_Ended":
+        """`typing`: a person can type what it asks for, if they can at all."""
         import asyncio
 
         from assent.process.changed_files import FileChanged, StartWatch
         from assent.tools.support.clean_output import OutputCleaner
+        from assent.tools.support.network_access import NetworkAccess, proxied
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
@@ -216,9 +254,13 @@ class ShellInvocation(Invocation):
         cleaner = OutputCleaner(self._tool.masker)
         whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
         removed: list[str] = []
+        access = NetworkAccess(live, self._domains(permit))
+        doorway = None if confined is None else confined.doorway
         try:
             watch = StartWatch(permit.unchanged)
-            finished = await self._run(permit, confined, live, throttle, whole, watch)
+            async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
+                finished = await self._run(permit, confined, live, throttle, whole, watch, access, typing=typing)
+            throttle.add(access.for_person())
         except OSError as error:
             raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
         except FileChanged as error:
@@ -231,7 +273,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        return _Ended(finished, whole, removed, watch)
+        return _Ended(finished, whole, removed, watch, access)
 
     async def _run(
         self,
@@ -241,6 +283,9 @@ class ShellInvocation(Invocation):
         throttle: "Throttle",
         whole: "WholeOutput",
         watch: "StartWatch",
+        access: "NetworkAccess",
+        *,
+        typing: bool,
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
@@ -249,7 +294,6 @@ class ShellInvocation(Invocation):
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
         from assent.process.run_program import run
-        from assent.sandbox.confinement import confined_environment
 
         def on_output(text: str) -> None:
             watch.look()
@@ -258,11 +302,12 @@ class ShellInvocation(Invocation):
 
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
-        env = command_environment(self._tool.environment)
+        keyboard = self._open_keyboard(live) if plan is None and self._tool.typing and typing else None
+        env = command_environment(self._tool.environment, typing=keyboard is not None)
         return await run(
             argv,
             cwd=self._directory(),
-            env=env if confined is None else confined_environment(env),
+            env=env if confined is None else self._environment(env, permit, proxied=confined.doorway is not None),
             launcher=None if confined is None else confined.launcher,
             unchanged=permit.unchanged,
             on_start=live.process,
@@ -271,12 +316,55 @@ class ShellInvocation(Invocation):
             limits=self._limits,
             terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
             mark=permit.mark,
+            is_held_up=lambda: access.is_waiting,
+            keyboard=keyboard,
         )
+
+    def _open_keyboard(self, live: Live) -> "Keyboard":
+        from assent.process.terminal_input import Keyboard
+
+        keyboard = self._keyboard = Keyboard(lambda wanted: live.asks(wanted, keyboard.type))
+        return keyboard
+
+    @property
+    def _asked(self) -> SandboxName:
+        """The profile in which it runs as it is written: what the model asks for, or at least what the paths and hosts
+        need that it asks for.
+        """
+        if self._params.sandbox or not self._is_wider:
+            return self._params.sandbox or self._tool.approved
+        return "network" if self._params.domains or self._tool.approved == "network" else "workspace"
+
+    @property
+    def _is_wider(self) -> bool:
+        asks = self._params.sandbox or self._params.writable or self._params.domains
+        return bool(asks) and self._tool.confinement is not None
+
+    @property
+    def _wanted_domains(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._tool.domains, *self._params.domains)))
+
+    @property
+    def _wanted_paths(self) -> tuple[str, ...]:
+        return tuple(os.path.realpath(os.path.expanduser(path)) for path in self._params.writable)
+
+    def _writable(self, permit: Permit) -> tuple[str, ...]:
+        """Where it may write, besides the workspace."""
+        return self._wanted_paths if permit.plan is None else permit.plan.writable
+
+    def _environment(self, env: Mapping[str, str], permit: Permit, *, proxied: bool) -> dict[str, str]:
+        from assent.sandbox.confinement import confined_environment
+
+        return confined_environment(env, proxied=proxied, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
             return "off"
-        return permit.plan.sandbox if permit.plan is not None else self._params.sandbox or self._tool.approved
+        return permit.plan.sandbox if permit.plan is not None else self._asked
+
+    def _domains(self, permit: Permit) -> tuple[str, ...]:
+        """Where it may connect to without asking."""
+        return self._wanted_domains if permit.plan is None else (*self._tool.domains, *permit.plan.domains)
 
     async def _confined(self, permit: Permit) -> "Confined | None":
         """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
@@ -288,7 +376,7 @@ class ShellInvocation(Invocation):
         if confinement is None or (name := self._profile(permit)) == "off":
             return None
         try:
-            return await confinement().confine(name, self._directory())
+            return await confinement().confine(name, self._directory(), writable=self._writable(permit))
         except Unconfined as error:
             if permit.plan is not None:
                 self._without_sandbox(error)
@@ -300,13 +388,18 @@ class ShellInvocation(Invocation):
     def _report(self, ended: "_Ended", permit: Permit, profile: SandboxName) -> str:
         """For the model. What the person must know, too, becomes a notice."""
         from assent.tools.support.command_report import for_model, missed, passed_over
+        from assent.tools.support.input_notes import input_notes
         from assent.tools.support.sandbox_notes import sandbox_notes
 
         finished, folder = ended.finished, self._directory()
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        notes += [*sandbox_notes(finished, profile), *ended.removed]
+        refused = ended.access.notes() or sandbox_notes(
+            finished, profile, tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
+        )
+        notes += [*refused, *ended.removed]
+        notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         ended.watch.look()
         if ended.watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))
@@ -339,6 +432,7 @@ class ShellInvocation(Invocation):
         return ProcessLimits(
             idle=given.idle_seconds or None,
             total=given.total_seconds or None,
+            input=given.input_seconds or None,
             output=given.output_mb * _MB or None,
             memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
             grace=self._tool.grace,

@@ -7,7 +7,7 @@ permit, which only the scheduler issues. Tools do not know policy, approvals or 
 import functools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -15,9 +15,11 @@ from msgspec import Struct
 
 from assent.approval import Details
 from assent.events import FileChange
-from assent.parts import Display, Failure, JsonObject, Media, Text
+from assent.parts import Display, Failure, InputWanted, JsonObject, Media, Text
 from assent.plan import ExecutedFile, Plan
 from assent.trial import Trial
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
 
@@ -92,6 +94,10 @@ class Permit(Struct, frozen=True, kw_only=True):
     """Files that a person approved for execution: if one of them has another content, nothing starts."""
 
 
+TypeIn = Callable[[int, str | None], bool]
+"""Types a line for the prompt of this number, or the end of the input; False if that prompt no longer waits."""
+
+
 class Live(Protocol):
     """Where a running call reports its output and the process to kill."""
 
@@ -102,6 +108,18 @@ class Live(Protocol):
         ...
 
     def process(self, pid: int) -> None: ...
+
+    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+        """Whether a command may connect; it may take as long as a person takes to answer. `entries` are the domains
+        that were allowed with the command. The verdict is recorded when this returns.
+        """
+        ...
+
+    def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
+
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
+        """The command waits for a person to type this, with `type_in`; None: it no longer waits."""
+        ...
 
 
 class Modifiable(Protocol):
@@ -196,6 +214,16 @@ class Invocation(ABC):
         return ""
 
 
+class ToolFacts(Struct, frozen=True, kw_only=True):
+    """What the model, the rules and the conversation need to know about a tool before it is used."""
+
+    name: str
+    description: str
+    kind: Kind
+    for_model: bool
+    schema: JsonObject
+
+
 class AnyTool(ABC):
     """What the registry, the model and the scheduler know about a tool."""
 
@@ -222,6 +250,19 @@ class AnyTool(ABC):
     @abstractmethod
     def build(self, args: JsonObject) -> Invocation:
         """Validate the arguments. Raises InvalidParams with a message for the model."""
+
+    def facts(self) -> ToolFacts:
+        return ToolFacts(
+            name=self.name,
+            description=self.description,
+            kind=self.kind,
+            for_model=self.for_model,
+            schema=self.schema(),
+        )
+
+    def look_back_on(self, changes: Mapping[str, FileChange]) -> None:
+        """The changes made by the session's calls, in order, for a tool that needs them."""
+        return
 
     def prepare(self) -> None:
         """A call may come, or is being judged: start slow, harmless preparations. Called often, so it must cost nothing

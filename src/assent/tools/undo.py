@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from assent.approval import EditDetails
 from assent.events import FileChange
 from assent.files.openat import digest_of
-from assent.tools.registry import Registry
 from assent.tools.support.edit import MAX_BYTES
 from assent.tools.support.files import Files
 from assent.tools.support.textfile import NotText, decode
@@ -44,7 +43,9 @@ class UndoTool(Tool[UndoParams]):
         self.places = places
         self.trials = trials
         self.changes: Mapping[str, FileChange] = {}
-        """The changes made by calls, in order; see `hand_over`."""
+
+    def look_back_on(self, changes: Mapping[str, FileChange]) -> None:
+        self.changes = changes
 
     def invocation(self, params: UndoParams) -> Invocation:
         change = self.changes.get(params.call_id)
@@ -58,13 +59,6 @@ class UndoTool(Tool[UndoParams]):
 
             return EffectsUndo(files, self.trials, params.call_id, change)
         return UndoInvocation(files, params.call_id, self.changes)
-
-
-def hand_over(changes: Mapping[str, FileChange], registry: Registry) -> None:
-    """Give the undo tool access to the changes made by a session's calls."""
-    undo = registry.get(NAME)
-    if isinstance(undo, UndoTool):
-        undo.changes = changes
 
 
 class _Plan(Struct, frozen=True):

@@ -42,6 +42,18 @@ async def dial(address: str, port: int) -> socket.socket:
     return sock
 
 
+async def first_that_answers(addresses: Sequence[str], port: int, dial: Dial = dial) -> socket.socket:
+    """Connected to one of these addresses; raises `OSError`."""
+    problem: OSError = OSError("it has no address")
+    for address in sorted(addresses, key=lambda address: ":" in address)[:MAX_ADDRESSES]:  # IPv4 works everywhere
+        try:
+            async with asyncio.timeout(SECONDS_AN_ADDRESS):
+                return await dial(address, port)
+        except OSError as error:
+            problem = error
+    raise problem
+
+
 class Connector:
     def __init__(self, dial: Dial = dial) -> None:
         self._dial = dial
@@ -49,7 +61,7 @@ class Connector:
 
     async def connect(self, target: Target, addresses: Sequence[str], idle: float) -> Connection:
         """To the first of these addresses that answers; raises `OSError`. `idle`: seconds without a byte."""
-        sock = await self._first_that_answers(addresses, target.port)
+        sock = await first_that_answers(addresses, target.port, self._dial)
         tls = self._tls_context() if target.scheme == "https" else None
         name = target.host if tls else None
         try:
@@ -58,16 +70,6 @@ class Connector:
             sock.close()
             raise
         return Connection(reader, writer, target.host, idle)
-
-    async def _first_that_answers(self, addresses: Sequence[str], port: int) -> socket.socket:
-        problem: OSError = OSError("it has no address")
-        for address in sorted(addresses, key=lambda address: ":" in address)[:MAX_ADDRESSES]:  # IPv4 works everywhere
-            try:
-                async with asyncio.timeout(SECONDS_AN_ADDRESS):
-                    return await self._dial(address, port)
-            except OSError as error:
-                problem = error
-        raise problem
 
     def _tls_context(self) -> "ssl.SSLContext":
         if self._tls is None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import termios
 from collections.abc import Generator
 
 import pytest
@@ -12,8 +13,9 @@ from assent.app.question_text import question_lines
 from assent.app.style import Style
 from assent.approval import Approval, ExecDetails, UnapprovedFile
 from assent.commands import Answer, Command
-from assent.events import ApprovalRequested, CallRequest, CommandTaken, Envelope, Event
+from assent.events import ApprovalRequested, CallInput, CallRequest, CommandTaken, Envelope, Event
 from assent.front.headless.inline_questions import TerminalAsker
+from assent.parts import InputWanted
 from assent.scheduler.call import AwaitingApproval
 from support.waiting import until
 
@@ -33,13 +35,18 @@ class Session:
     def __init__(self) -> None:
         self.waiting = [question("one")]
         self.commands: list[tuple[Command, str]] = []
+        self.typed: list[tuple[str, int, str | None]] = []
         self.recorded = asyncio.Event()
-        self.asker = TerminalAsker(lambda: self.waiting, self.send, Style(False), "ann")
+        self.asker = TerminalAsker(lambda: self.waiting, self.send, self.type_in, Style(False), "ann")
 
     async def send(self, command: Command, key: str) -> str:
         self.commands.append((command, key))
         await self.recorded.wait()
         return key
+
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        self.typed.append((call_id, number, text))
+        return ""
 
     async def tell(self, event: Event) -> None:
         await self.asker.event(Envelope(1, 1.0, "s", event))
@@ -90,4 +97,42 @@ async def test_a_question_is_not_asked_again_while_its_answer_is_on_its_way(
     await until(lambda: len(session.commands) == 2)
     second, _ = session.commands[1]
     assert isinstance(second, Answer) and (second.call_id, second.outcome) == ("two", "cancel")
+    session.asker.stop()
+
+
+@pytest.mark.spec("D2")
+async def test_a_password_for_a_command_is_typed_without_being_shown(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("one", InputWanted("Password: ", 3, secret=True)))
+    assert "Password: " in capsys.readouterr().err
+    assert not termios.tcgetattr(keyboard)[3] & termios.ECHO
+    os.write(keyboard, b"xyzzy 42\n")
+    await until(lambda: session.typed)
+    assert session.typed == [("one", 3, "xyzzy 42")]
+    assert session.commands == [], "a command would be recorded"
+    assert termios.tcgetattr(keyboard)[3] & termios.ECHO
+    session.asker.stop()
+    os.set_blocking(keyboard, False)
+    with pytest.raises(BlockingIOError):
+        os.read(keyboard, 100)  # no echo
+
+
+@pytest.mark.spec("D2")
+async def test_a_question_and_the_input_of_a_command_are_asked_one_after_the_other(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("two", InputWanted("Name: ", 0)))
+    assert "Name: " not in capsys.readouterr().err
+    os.write(keyboard, b"n\n")
+    await until(lambda: session.commands)
+    session.waiting.clear()
+    await session.tell(CommandTaken(session.commands[0][1], "ann"))
+    assert "Name: " in capsys.readouterr().err
+    os.write(keyboard, b"\x04")
+    await until(lambda: session.typed)
+    assert session.typed == [("two", 0, None)]
     session.asker.stop()

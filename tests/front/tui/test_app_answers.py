@@ -11,10 +11,10 @@ from assent.front.tui.answer_screens import (
     AnswerBox,
     AnswerScreen,
     ArgumentsScreen,
-    AskScreen,
     ReasonScreen,
     ScopeScreen,
 )
+from assent.front.tui.ask_screen import AskScreen
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, replace, says, shell, write
 
@@ -62,7 +62,7 @@ async def test_the_second_word_is_asked_right_above_the_question(harness: MakeHa
 
 @pytest.mark.spec("C2")
 async def test_r_says_no_with_a_reason_for_the_model(harness: MakeHarness):
-    async with harness(asks_for(CANARY)).open(prompt="go") as on:
+    async with harness(asks_for(CANARY), says("Then the other one.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")
         await on.until_screen(ReasonScreen)
@@ -70,6 +70,7 @@ async def test_r_says_no_with_a_reason_for_the_model(harness: MakeHarness):
         await on.until_screen(ReasonScreen)
         await on.types("use the other file\n")
         await on.until_idle()
+        await on.until_shown("Then the other one.")  # a reason is an answer: the model goes on
         assert [event.reason for event in await on.recorded(ApprovalAnswered)] == ["use the other file"]
         assert not (on.folder / "canary").exists()
 
@@ -113,7 +114,7 @@ async def test_after_a_no_it_is_said_when_the_model_hears_of_it(harness: MakeHar
 
 
 @pytest.mark.spec("J6", "C4")
-async def test_i_changes_any_argument_and_runs_it_like_that(harness: MakeHarness):
+async def test_i_changes_any_argument_and_asks_again_with_it(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("i")
@@ -121,11 +122,76 @@ async def test_i_changes_any_argument_and_runs_it_like_that(harness: MakeHarness
         await on.press("end")
         await on.types("2")
         await on.press("ctrl+s")
+        await on.until_shown("echo x >> canary2", "the proposal was changed by hand")
+        assert not (on.folder / "canary2").exists()
+        await on.press("y")
         await on.until_idle()
         assert (on.folder / "canary2").read_text() == "x\n"
         assert not (on.folder / "canary").exists()
+
+
+@pytest.mark.spec("C4", "C9")
+async def test_a_command_edited_inline_is_judged_anew(harness: MakeHarness):
+    async with harness(asks_for(shell("make " + "word " * 30 + "end")), says("Done.")).open(
+        prompt="go", size=(60, 24)
+    ) as on:
+        await on.until_asked()
+        await on.press("i")
+        await on.until_screen(ArgumentsScreen)
+        await on.press("ctrl+k")  # to the end of the line, however it is wrapped
+        await on.types("rm -rf /")
+        await on.press("ctrl+s")
+        await on.until_shown("Run a command (risk: high)")
+        assert "word" not in on.app.panel.call.request.args["command"]  # pyright: ignore[reportOptionalMemberAccess]
+        assert await on.recorded(CallFinished) == []
+
+
+ONE: Json = {"question": "Which one?", "options": [{"label": "Red"}, {"label": "Blue"}]}
+MANY: Json = {
+    "question": "Which ones?",
+    "multiSelect": True,
+    "options": [{"label": c} for c in ("Red", "Blue", "Black")],
+}
+
+
+def asking(*questions: Json) -> Json:
+    return {"name": "ask_user", "id": "ask", "args": {"questions": list(questions)}}
+
+
+async def test_a_number_answers_a_question_of_the_model(harness: MakeHarness):
+    async with harness(asks_for(asking(ONE)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.until_shown("1  Red", "2  Blue", "1–2")
+        await on.press("3")
+        assert on.runner.waiting()
+        await on.press("2")
+        await on.until_idle()
         (answer,) = await on.recorded(ApprovalAnswered)
-        assert answer.args == {"command": "echo x >> canary2"}
+        assert answer.answers == ("Blue",)
+
+
+async def test_enter_at_a_question_of_the_model_opens_the_answers_and_refuses_nothing(harness: MakeHarness):
+    async with harness(asks_for(asking(ONE, ONE)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("enter")
+        await on.until_screen(AskScreen)
+        await on.press("2", "1")
+        await on.until_idle()
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.answers == ("Blue", "Red")
+
+
+async def test_several_options_are_ticked_by_number_and_space(harness: MakeHarness):
+    async with harness(asks_for(asking(MANY)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_screen(AskScreen)
+        await on.press("3", "up", "space", "1", "1")
+        await on.until_shown("1. [ ] Red", "2. [x] Blue", "3. [x] Black")
+        await on.press("enter")
+        await on.until_idle()
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.answers == ("Blue, Black",)
 
 
 @pytest.mark.spec("J6")
@@ -144,6 +210,8 @@ async def test_an_argument_that_is_no_text_must_be_json(harness: MakeHarness):
         await on.press("backspace", "tab", "down", "down", "down")  # to the last of the arguments
         await on.until_shown("new_string: y")
         await on.press("tab", "end", "backspace", "z", "ctrl+s")
+        await on.until_shown("the proposal was changed by hand")
+        await on.press("y")
         await on.until_idle()
         assert (on.folder / "notes.txt").read_text() == "z\n"
 

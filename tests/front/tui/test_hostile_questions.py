@@ -6,7 +6,8 @@ from textual.widgets import Input, TextArea
 
 from assent.approval import Approval, Choice, ExecDetails, Question
 from assent.events import CallRequest
-from assent.front.tui.answer_screens import ArgumentsScreen, AskScreen
+from assent.front.tui.answer_screens import ArgumentsScreen
+from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.text_style import TextStyler

@@ -106,7 +106,7 @@ async def test_a_login_code_works_once_and_there_are_no_cookies(served: Served):
 async def test_codes_cannot_be_guessed_in_bulk(served: Served):
     tries = [raw(served, "POST", "/api/v1/login", b'{"code":"x"}', Authorization=None) for _ in range(20)]
     statuses = [answer.status for answer in await asyncio.gather(*tries)]
-    assert statuses.count(401) == RequestLimits().logins_per_minute
+    assert statuses.count(401) == RequestLimits().failed_logins_per_minute
     assert set(statuses) == {401, 429}
 
 

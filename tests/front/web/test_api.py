@@ -392,3 +392,35 @@ async def test_a_session_made_by_the_terminal_can_be_resumed_here(served: Served
     assert (await api.resume(session))["id"] == session
     await api.say(session, "hello")
     await until_event(api, session, "turn.finished")
+
+
+@pytest.mark.spec("D2")
+async def test_a_line_is_typed_into_a_command_once_and_only_for_the_prompt_that_was_seen(tmp_path: Path):
+    program = 'read -r -p "First: " a; read -r -p "Second: " b; echo "${#a} ${#b}"'
+    async with Served(tmp_path) as served:
+        api = served.api()
+        served.scenario(asks_for(shell(program)), says("Done."))
+        waiting = await begun(api)
+        session, call = waiting["session"]["id"], waiting["call_id"]
+        assert (await refused(api.type_in(session, call, 0, "early"))).kind == "refused"
+        await api.decide(session, call, "proceed_once", waiting["approval"]["digest"])
+        for number, text in enumerate(("one", "three")):
+            wanted = await until_wanted(api, session, number)
+            assert wanted["prompt"] == ("First: ", "Second: ")[number]
+            await api.type_in(session, call, number, text)
+            assert (await refused(api.type_in(session, call, number, text))).kind == "refused"
+        finished = await until_event(api, session, "call.finished")
+        assert "3 5" in str(finished[-1].event)
+        approver = served.api(served.token("bob", "approver"))
+        assert (await refused(approver.type_in(session, call, 0, "x"))).kind == "forbidden"
+
+
+async def until_wanted(api: Api, session: str, number: int) -> Json:
+    """What a command waits for, when it is at this prompt."""
+    async with asyncio.timeout(WAIT_LIMIT):
+        while True:
+            calls = (await api.snapshot(session))["calls"]
+            wanted = calls[0]["call"].get("wanted") if calls else None
+            if wanted is not None and wanted["number"] == number:
+                return wanted
+            await asyncio.sleep(0.02)

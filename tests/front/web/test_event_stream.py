@@ -146,7 +146,7 @@ async def test_the_first_two_frames_go_at_once_and_what_follows_soon_goes_togeth
     monkeypatch.setattr(event_stream, "asyncio", theirs)
     feed = Feed("s", MemoryLog())
     feed.seq = 0
-    one = event_stream.EventStream(None, Principal("ann", "viewer"))
+    one = event_stream.EventStream(None, Principal("ann", "viewer"), lambda _: True)
     await one.add(feed, 0)
     frames: list[int] = []
     """How many events each had, after the head and the greeting."""
@@ -170,7 +170,7 @@ async def test_the_first_two_frames_go_at_once_and_what_follows_soon_goes_togeth
         push(seq)
     assert frames == [1, 1]
     go_on.set()
-    one.stop()
+    one.stop(b"over")
     await running
     assert (frames, len(pauses)) == ([1, 1, 4], 1)
 

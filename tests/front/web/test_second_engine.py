@@ -52,6 +52,9 @@ class EngineElsewhere:
     def servers(self, session: str) -> PromptServers | None:
         return None
 
+    async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> str:
+        return await self._engine.type_in(session, call_id, number, text)
+
 
 async def _no_hurry() -> None: ...
 

@@ -22,10 +22,12 @@ from assent.events import (
     ApprovalAnswered,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallScheduled,
     CommandTaken,
     Envelope,
 )
+from assent.front.headless.inline_input import InlineInput, TypeIn
 
 Send = Callable[[Command, str], Awaitable[str]]
 """With the key under which the command will be reported as taken."""
@@ -46,8 +48,11 @@ class Asker(Protocol):
 class TerminalAsker:
     """Asks on a terminal: pass it every event; it prints to stderr and reads lines from stdin."""
 
-    def __init__(self, waiting: Callable[[], list[AwaitingApproval]], send: Send, style: Style, me: str) -> None:
+    def __init__(
+        self, waiting: Callable[[], list[AwaitingApproval]], send: Send, type_in: TypeIn, style: Style, me: str
+    ) -> None:
         self._waiting = waiting
+        self._input = InlineInput(type_in, style, self._say)
         self._send = send
         self._style = style
         self._me = me
@@ -66,6 +71,7 @@ class TerminalAsker:
         self._next()
 
     def stop(self) -> None:
+        self._input.close()
         if self._listening:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
             self._listening = False
@@ -75,8 +81,9 @@ class TerminalAsker:
     # --- events ---
 
     async def event(self, envelope: Envelope) -> None:
+        self._input.event(envelope)
         match envelope.event:
-            case ApprovalRequested():
+            case ApprovalRequested() | CallInput():
                 self._next()
             case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
                 if by != self._me:
@@ -103,11 +110,13 @@ class TerminalAsker:
     # --- asking ---
 
     def _next(self) -> None:
-        if self._asking is not None or self._sent or not self._listening:
+        if self._asking is not None or self._sent or not self._listening or self._input.is_open:
             return
         calls = [call for call in self._waiting() if not call.answered_by and call.tried_by is None]
         if calls:
             self._show(calls[0], len(calls))
+        else:
+            self._input.show()
 
     def _show(self, call: AwaitingApproval, how_many: int) -> None:
         self._asking = call
@@ -127,7 +136,9 @@ class TerminalAsker:
 
     def _readable(self) -> None:
         line = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
-        if not line:
+        if self._input.is_open and (line or os.isatty(sys.stdin.fileno())):
+            self._begin(self._input.take(line or None))
+        elif not line:
             self._no_more_input()
         elif self._asking is not None:
             self._take(self._asking, line)

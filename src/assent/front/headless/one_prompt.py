@@ -14,7 +14,6 @@ from assent import exit_codes
 from assent.app.call_states import Executing, Validating
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
-from assent.app.mcp_prompts import NoText, expand_prompt
 from assent.app.model_access import ModelError
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.rule_sources import BadRule, Rule
@@ -31,6 +30,7 @@ from assent.front.headless.summary import Summariser, failed
 from assent.parts import Effort, Failure
 
 if TYPE_CHECKING:  # the code that asks is imported only if somebody can be asked
+    from assent.app.mcp_prompts import PromptServers
     from assent.app.opening import Subscription
     from assent.front.headless.inline_questions import Asker
 
@@ -65,7 +65,7 @@ async def run(request: Run, log: SessionLog) -> int:
         return _failed(output, Failure(error.type, str(error)))
     except SessionBusy as error:
         return _failed(output, Failure("busy", str(error)))
-    except (NoSuchSession, NotFound, NoText) as error:
+    except (NoSuchSession, NotFound) as error:
         return _failed(output, Failure("input", str(error)))
     except (BadRule, BadSettings) as error:
         return _failed(output, Failure("config", str(error)))
@@ -91,6 +91,7 @@ async def _run(request: Run, log: SessionLog, output: Output) -> int:
         rules=request.rules,
         attended=request.asking != "refuse",
         watched=sys.stderr.isatty(),
+        typing=request.asking == "inline",
         prepare=filled.prepare,
     )
     session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
@@ -108,8 +109,16 @@ class _Filled:
 
     async def prepare(self, environment: SessionEnvironment) -> None:
         await environment.ready(_notice)
-        if self.prompt is not None and self._typed.startswith("/"):
-            self.prompt = self.prompt.removesuffix(self._typed) + await expand_prompt(environment.mcp, self._typed)
+        if self.prompt is not None and environment.mcp is not None and self._typed.startswith("/"):
+            self.prompt = self.prompt.removesuffix(self._typed) + await self._expanded(environment.mcp)
+
+    async def _expanded(self, servers: "PromptServers") -> str:
+        from assent.app.mcp_prompts import NoText, expand_prompt
+
+        try:
+            return await expand_prompt(servers, self._typed)
+        except NoText as error:
+            raise NotFound(str(error)) from error
 
 
 def _notice(text: str) -> None:
@@ -119,7 +128,7 @@ def _notice(text: str) -> None:
 def _terminal_asker(client: LocalClient) -> "Asker":
     from assent.front.headless.inline_questions import TerminalAsker
 
-    return TerminalAsker(client.runner.waiting, client.send, Style.for_stream(sys.stderr), client.me)
+    return TerminalAsker(client.runner.waiting, client.send, client.type_in, Style.for_stream(sys.stderr), client.me)
 
 
 class HeadlessRun:

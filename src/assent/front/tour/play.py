@@ -41,7 +41,9 @@ async def _play(log: SessionLog, env: Mapping[str, str], project: str, style: St
     setup = SessionSetup(env=env, settings=Settings(), client="tour", open_model=lambda _: _script(env))
     async with await open_session(log, NewSession(project, model="scripted tour"), setup) as client:
         waiting, send = client.runner.waiting, client.send
-        asker: Asker = TerminalAsker(waiting, send, style, me()) if interactive else TourAnswers(waiting, send, style)
+        asker: Asker = TourAnswers(waiting, send, style)
+        if interactive:
+            asker = TerminalAsker(waiting, send, client.type_in, style, me())
         request = Run(prompt=PROMPT, model=None, mode=None, settings=Settings(), asking="wait", folder=project)
         return await HeadlessRun(client, request, TextOutput(style, live=True), asker).until_done()
 

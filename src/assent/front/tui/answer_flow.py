@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from assent.app.call_states import AwaitingApproval
 from assent.approval import AskDetails, EditDetails, Grant
 from assent.commands import Answer
-from assent.front.tui.answer_screens import ArgumentsScreen, AskScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.key_guard import KeyGuard
 from assent.parts import JsonObject
 
@@ -52,8 +53,8 @@ class AnswerFlow:
             self._send(outcome="cancel", reason=reason)
 
     def _change(self, args: JsonObject | None) -> None:
-        if args is not None:
-            self._send(outcome="proceed_once", args=args)
+        if args is not None and args != self._call.request.args:
+            self._send(outcome="modify_with_editor", args=args)  # judged and asked again: its risk may be another one
 
     def _reply(self, answers: tuple[str, ...] | None) -> None:
         if answers is not None:

@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.wording import one_line, safe
-from assent.approval import Grant, Question
+from assent.approval import Grant
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput, SteadyTextArea
 from assent.parts import JsonObject
@@ -64,6 +64,8 @@ class AnswerScreen(ModalScreen[R]):
         super().__init__()
         self.call = call
         self._guard = guard
+        self.was_quiet = False
+        """Whether there was a pause before the newest key."""
 
     def on_mount(self) -> None:
         self._guard.disturb()
@@ -73,11 +75,19 @@ class AnswerScreen(ModalScreen[R]):
 
     def on_key(self, event: Key) -> None:
         """Typing must not choose: Enter takes an option only after a pause. Arrow keys do not count as typing."""
-        if event.key == "enter" and isinstance(self.focused, OptionList) and not self._guard.is_quiet(event.time):
+        self.was_quiet = self._guard.is_quiet(event.time)
+        if event.key == "enter" and isinstance(self.focused, OptionList) and not self.was_quiet:
             event.stop()
-            self.notify("That was too fast to be an answer. Press Enter again.", timeout=2)
+            self.say_too_fast()
         if event.is_printable or event.key == "enter":
             self._guard.disturb()
+        self.took_key(event)
+
+    def took_key(self, event: Key) -> None:
+        """For screens with keys of their own. Not `on_key`: Textual calls that of every class."""
+
+    def say_too_fast(self) -> None:
+        self.notify("That was too fast to be an answer. Press it again.", timeout=2)
 
     def action_back(self) -> None:
         self.dismiss(None)
@@ -114,75 +124,10 @@ class ReasonScreen(AnswerScreen[str]):
             self.dismiss(event.value.strip())
 
 
-class AskScreen(AnswerScreen[tuple[str, ...]]):
-    """The model's own questions, one after the other: choose an option, or answer in your own words."""
-
-    def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
-        super().__init__(call, guard)
-        self._questions = questions
-        self._answers: list[str] = []
-
-    def compose(self) -> ComposeResult:
-        with AnswerBox():
-            yield Label("", id="asked")
-            yield OptionList()
-            yield SteadyInput()
-            yield Static("Enter answer · Tab use your own words · Esc back", classes="hint")
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self._show()
-
-    def _show(self) -> None:
-        question = self._questions[len(self._answers)]
-        number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
-        self.query_one("#asked", Label).update(Text(number + safe(question.question)))
-        options = self.query_one(OptionList)
-        options.clear_options()
-        options.add_options(_offered(question))
-        options.display = bool(options.option_count)
-        options.highlighted = 0 if options.display else None
-        field = self.query_one(Input)
-        field.value = ""
-        field.placeholder = safe(question.placeholder, "label") or "another answer"
-        (options if options.display else field).focus()
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self._take(_labels(self._questions[len(self._answers)])[event.option_index])
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._take(event.value.strip())
-
-    def _take(self, answer: str) -> None:
-        if not answer:
-            return
-        self._answers.append(answer)
-        if len(self._answers) == len(self._questions):
-            self.dismiss(tuple(self._answers))
-        else:
-            self._show()
-
-
-def _offered(question: Question) -> list[Option]:
-    if question.type == "yesno":
-        return [Option(label) for label in _labels(question)]
-    return [
-        Option(Text(safe(f"{one.label}: {one.description}" if one.description else one.label, "label")))
-        for one in question.options
-    ]
-
-
-def _labels(question: Question) -> list[str]:
-    """What each option answers; a model may give two options the same label."""
-    return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
-
-
 class ArgumentsScreen(AnswerScreen[JsonObject]):
-    """Any argument can be changed; what is approved is what is shown here."""
+    """Any argument can be changed; the question is then asked again with what is in the fields."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "approve", "approve with these arguments", priority=True)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "use", "use these arguments", priority=True)]
 
     def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
         super().__init__(call, guard)
@@ -196,7 +141,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
             yield SteadyTextArea(self._value(), soft_wrap=True)
             yield Static("", classes="problem")
             yield Static(
-                "Tab switch to the list, ↑ ↓ choose there · Ctrl-S approve this once · Esc back", classes="hint"
+                "Tab switch to the list, ↑ ↓ choose there · Ctrl-S use it, and ask again · Esc back", classes="hint"
             )
 
     def on_mount(self) -> None:
@@ -233,7 +178,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         problem.update("")
         return True
 
-    def action_approve(self) -> None:
+    def action_use(self) -> None:
         if self._keep():
             self.dismiss(self._args)
 

@@ -89,11 +89,23 @@ class QueueView(Static):
         lines = Text(no_wrap=True, overflow="ellipsis")
         for item in queued[:SHOWN_QUEUED]:
             text = safe(" ".join(item.text.split()), "label")
-            lines.append(f"⋯ {'!' if item.tool else ''}{text}\n", palette.dim)
+            lines.append(f"{_queue_sign(item)} {'!' if item.tool else ''}{text}\n", palette.dim)
         if len(queued) > SHOWN_QUEUED:
             lines.append(f"  and {count(len(queued) - SHOWN_QUEUED, 'more message')}\n", palette.dim)
-        lines.append("  sent when this is done · ↑ edits the last one", f"italic {palette.dim}")
+        lines.append(f"  {_queue_hint(queued)} · ↑ edits the last one", f"italic {palette.dim}")
         self.update(lines)
+
+
+def _queue_sign(item: Queued) -> str:
+    return "‖" if item.held else "↪" if item.steer else "⋯"
+
+
+def _queue_hint(queued: Sequence[Queued]) -> str:
+    if any(item.held for item in queued):
+        return "‖ held: Enter sends them" if all(item.held for item in queued) else "‖ held until Enter"
+    if any(item.steer for item in queued):
+        return "↪ read at the next step · ⋯ sent when this is done"
+    return "sent when this is done (Ctrl-S: at the next step)"
 
 
 class Facts(Struct, frozen=True, kw_only=True):

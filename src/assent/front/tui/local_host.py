@@ -118,6 +118,7 @@ class LocalHost:
 
     async def _forget_unused(self) -> None:
         """Deletes the session created here if it is left before anything was said in it."""
+        from assent.app.identity import me
         from assent.app.lookup import has_begun
         from assent.app.session_log import LogError
 
@@ -127,12 +128,13 @@ class LocalHost:
             with suppress(LogError):  # somebody else uses it or has deleted it
                 info = await log.info(made)
                 if not await has_begun(log, info):
-                    await log.delete(made, seen=info.events)
+                    await log.delete(made, seen=info.events, by=me())
 
     async def fork(self, session: str) -> str:
+        from assent.app.identity import me
         from assent.app.output_folders import fork_with_outputs
 
-        return await fork_with_outputs(self._env, await self.log(), session)
+        return await fork_with_outputs(self._env, await self.log(), session, by=me())
 
     # --- surroundings ---
 

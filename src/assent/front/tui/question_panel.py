@@ -18,23 +18,32 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import offered_keys, question_title, tried
-from assent.app.trial_text import yes_to
+from assent.app.question_text import offered_keys, question_title
 from assent.app.wording import editing, safe
-from assent.approval import AskDetails, EditDetails, ExecDetails
+from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
-from assent.front.tui.diff_view import SPLIT_WIDTH
+from assent.front.tui.answer_keys import (
+    DIGITS,
+    EnterKey,
+    Offer,
+    answers,
+    chosen_at_once,
+    legend,
+    menu,
+    needs_reading,
+    offers,
+)
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.line_view import LineView
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.text_style import TextStyler
 
-ANSWERS = frozenset("yasteindrA")
-YES = ANSWERS - frozenset("enr")
-"""Keys that approve; they need the whole question to have been shown."""
 BODY_SHARE = 0.55
 """Of the screen's height, at most."""
 MIN_BODY = 3
+HINT_SECONDS = 2.5
+MENU_HEIGHT = 20
+"""Lines of the screen below which the answers are not listed one below the other."""
 MARGIN = 4
 """Columns for border and padding."""
 FRAME = 4
@@ -95,26 +104,6 @@ class QuestionLines(LineView):
             self.post_message(ApprovalPanel.Seen())
 
 
-def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
-    """What the keys mean for a command, before and after it was tried."""
-    if "try_first" not in call.approval.options and "run_directly" not in call.approval.options:
-        return {}
-    trial = tried(call.approval.details)
-    if trial is None:
-        return {"t": "try it first"}
-    return {"y": "apply these parts" if part else yes_to(trial), "t": "try it again", "d": "run it directly"}
-
-
-def _wrapped(offers: Sequence[Text], width: int) -> Text:
-    """Side by side where there is room; a key and its meaning stay together."""
-    lines = [Text()]
-    for offer in offers:
-        if lines[-1].cell_len and lines[-1].cell_len + 2 + offer.cell_len > width:
-            lines.append(Text())
-        lines[-1].append("  " if lines[-1].cell_len else "").append_text(offer)
-    return Text("\n").join(lines)
-
-
 class ApprovalPanel(Vertical, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", show=False),
@@ -151,8 +140,13 @@ class ApprovalPanel(Vertical, can_focus=True):
     class Seen(Message):
         """The end of the question has been on the screen."""
 
-    def __init__(self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str]) -> None:
+    def __init__(
+        self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str], enter: EnterKey = "no"
+    ) -> None:
         super().__init__(id="approval")
+        self._enter: EnterKey = enter
+        self._choice = 0
+        """With `enter = "select"`: the answer that Enter takes."""
         self.guard = guard
         self._styler = styler
         self._me = me
@@ -210,7 +204,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         assert call is not None
         self.guard.disturb()
         self._forget_press()
-        self._hint = ""
+        self._hint, self._choice = "", 0
         approval = call.approval
         question = self._views.setdefault(approval.id, QuestionView(approval))
         self.body.put(question, seen=approval.id in self._seen)
@@ -284,44 +278,19 @@ class ApprovalPanel(Vertical, can_focus=True):
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
-        palette = self._styler().palette
-        offers: list[Text] = []
-        for key, meaning in self._offers(call):
-            blocked = self._needs_reading(key, call) and not self.body.seen
-            style = f"{palette.dim if blocked else palette.accent} reverse"
-            offers.append(Text.assemble((f" {key} ", style), (f" {meaning}", palette.dim if blocked else "")))
-        return _wrapped(offers, self._width)
+        palette, listed, seen = self._styler().palette, self._offers(call), self.body.seen
+        if self._selects:
+            return menu(listed, self._choice, palette, self._width, seen=seen)
+        return legend(listed, palette, self._width, seen=seen)
 
-    def _needs_reading(self, key: str, call: AwaitingApproval) -> bool:
-        """A trial changes nothing."""
-        return key in YES and offered_keys(call.approval).get(key) != "try_first"
+    def _offers(self, call: AwaitingApproval) -> list[Offer]:
+        for_all = len(self._for_all) if self.all_seen else 0
+        return offers(call, self.question, self._width, self._enter, for_all)
 
-    def _offers(self, call: AwaitingApproval) -> list[tuple[str, str]]:
-        if call.tried_by is not None:
-            return [("n", "no, stop it (Enter)"), ("r", "no, because…")]
-        offered = offered_keys(call.approval)
-        question = self.question
-        part = question is not None and question.partial is not None
-        asked = isinstance(call.approval.details, AskDetails)
-        words = {
-            "y": "answer" if asked else "yes, these parts" if part else "yes, once",
-            "a": "always…",
-            "s": "always for this server",
-            "t": "always for this tool",
-            "e": "edit first",
-        } | _words_for_trials(call, part=part)
-        offers = [(key, words[key]) for key in offered if key in words and not (part and key in "astd")]
-        tried_before = tried(call.approval.details) is not None
-        offers += [] if asked or tried_before else [("i", "change arguments")]
-        offers += [("n", "discard (Enter)" if tried_before else "no (Enter)"), ("r", "no, because…")]
-        if question is not None and len(question.numbers) > 1 and "y" in offered:
-            offers += [("[ ]", "part"), ("space", "include or exclude it")]
-        diffs = tried_before or isinstance(call.approval.details, EditDetails)
-        if diffs and self._width > SPLIT_WIDTH:
-            offers.append(("v", "side by side" if question and question.view == "unified" else "one column"))
-        if len(self._for_all) > 1 and self.all_seen:
-            offers.append(("A", f"yes to all {len(self._for_all)}"))
-        return offers
+    @property
+    def _selects(self) -> bool:
+        """Whether the answers are a list to select from: if it is wanted, and there is room."""
+        return self._enter == "select" and self.screen.size.height >= MENU_HEIGHT
 
     @property
     def _for_all(self) -> list[AwaitingApproval]:
@@ -330,8 +299,15 @@ class ApprovalPanel(Vertical, can_focus=True):
         return [call for call in asked if "proceed_once" in call.approval.options and call.tried_by is None]
 
     def _say(self, hint: str) -> None:
+        """Instead of the keys, for a moment."""
         self._hint = hint
         self._label()
+        if hint:
+            self.set_timer(HINT_SECONDS, lambda: self._unsay(hint))
+
+    def _unsay(self, hint: str) -> None:
+        if self._hint == hint:
+            self._say("")
 
     # --- keys ---
 
@@ -354,24 +330,51 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def on_key(self, event: Key) -> None:
         """Every key comes here before bindings; only a single key after a pause answers."""
-        key = "n" if event.key == "enter" else event.character or event.key
+        key = self._meant(event)
         if self._pressed is not None:
             self._forget_press()
             self._say("Several keys at once are not an answer. Wait a moment, then press one.")
             event.stop()
-        elif self.call is not None and key in ANSWERS and key in (*dict(self._offers(self.call)), "A"):
+        elif self.call is not None and key in self._keys_of(self.call):
             event.stop()
             self._press(key, self.call, event.time)
         elif self._hint:
             self._say("")
         self.guard.disturb()
 
+    def _meant(self, event: Key) -> str:
+        """The answer that the key stands for; Enter and numbers depend on the question."""
+        key = event.character or event.key
+        if self.call is None:
+            return key
+        if event.key == "enter":
+            return self._enter_means(self.call)
+        listed = answers(self._offers(self.call))
+        if self._selects and not isinstance(self.call.approval.details, AskDetails) and key in DIGITS[: len(listed)]:
+            return listed[int(key) - 1].key
+        return key
+
+    def _enter_means(self, call: AwaitingApproval) -> str:
+        """No, unless the model asks something: then Enter only opens the answers."""
+        if self._selects:
+            return answers(self._offers(call))[self._choice].key
+        return "y" if isinstance(call.approval.details, AskDetails) else "n"
+
+    def _keys_of(self, call: AwaitingApproval) -> set[str]:
+        """The keys that answer; those for a whole server are not listed where `a` leads to them."""
+        details = call.approval.details
+        options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
+        listed = {offer.key for offer in answers(self._offers(call))}
+        whole = call.tried_by is None and (self.question is None or self.question.partial is None)
+        hidden = {key for key in ("s", "t") if whole and key in offered_keys(call.approval)}
+        return listed | hidden | {"A", *DIGITS[: len(options)]}
+
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
-        elif self._needs_reading(key, call) and not self.body.seen:
+        elif needs_reading(key, call) and not self.body.seen:
             self._say("There is more below: scroll to the end first (PgDn).")
-        elif key == "A" and "A" not in dict(self._offers(call)):
+        elif key == "A" and not (self.all_seen and len(self._for_all) > 1):
             self._say("Yes to all needs several questions, each shown to its end.")
         elif self.question is not None and key == "y" and self.question.partial == ():
             self._say("No part is selected. Select one with the space bar, or answer no.")
@@ -390,7 +393,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         now = self._questions.get(call.request.call_id)
         if now is None or now.approval.id != call.approval.id:
             return  # somebody was faster, or the question has changed
-        if key in "aeir" or (key == "y" and isinstance(call.approval.details, AskDetails)):
+        details = call.approval.details
+        if isinstance(details, AskDetails) and key in DIGITS:
+            self._answer("y", call, (chosen_at_once(details.questions)[int(key) - 1],))
+        elif key in "aeir" or (key == "y" and isinstance(details, AskDetails)):
             self.post_message(self.Wanted(key, call))
         elif key == "A":
             for other in self._for_all:
@@ -399,18 +405,27 @@ class ApprovalPanel(Vertical, can_focus=True):
         else:
             self._answer(key, call)
 
-    def _answer(self, key: str, call: AwaitingApproval) -> None:
+    def _answer(self, key: str, call: AwaitingApproval, given: tuple[str, ...] | None = None) -> None:
         outcome = offered_keys(call.approval)[key]
         view = self._views.get(call.approval.id)
         parts = view.partial if view is not None and outcome == "proceed_once" else None
         answer = Answer(
-            call_id=call.request.call_id, outcome=outcome, digest=call.approval.digest, hunks=parts, by=self._me()
+            call_id=call.request.call_id,
+            outcome=outcome,
+            digest=call.approval.digest,
+            hunks=parts,
+            answers=given,
+            by=self._me(),
         )
         self.post_message(self.Answered(answer))
 
     # --- navigation ---
 
     def action_scroll(self, step: int) -> None:
+        if self._selects and self.call is not None:
+            self._choice = (self._choice + step) % len(answers(self._offers(self.call)))
+            self._label()
+            return
         self.body.scroll_relative(y=step, animate=False)
 
     def action_page(self, step: int) -> None:

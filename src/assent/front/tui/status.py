@@ -66,7 +66,7 @@ class StatusUpdater:
             mode=state.mode,
             folder=state.folder,
             tokens=state.usage.total,
-            context=round(state.window_share, 3),
+            context=round(state.conversation.window_share, 3),
             cost=self._cost(),
             waiting=len(state.waiting()),
         )

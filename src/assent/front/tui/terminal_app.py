@@ -18,14 +18,14 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus
 from textual.screen import Screen
 
-from assent.app.call_states import Executing
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import who
 from assent.approval import Mode
-from assent.commands import CancelCall, CancelTurn, Command, RunTool, SetMode, SetModel, Submit, Withdraw
+from assent.commands import Command, RunTool, SetMode, SetModel, Submit
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
+from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
@@ -33,6 +33,7 @@ from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.render import ItemRenderer
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.status import StatusUpdater
+from assent.front.tui.stopping import Stopping
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.transcript import Transcript
@@ -47,7 +48,8 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
 KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
-QUIT_SECONDS = 2.0
+LEAVING = ("exit", "quit")
+"""Typed alone, they mean what they mean to a shell."""
 PLACEHOLDER = "Ask something, or /help"
 WELCOME = (
     "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what, and decide. "
@@ -73,13 +75,14 @@ class AssentApp(App[None]):
     TITLE = "Assent"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", "clear; press twice when empty to quit", priority=True),
+        Binding("ctrl+c", "interrupt", "stop; clear the input; press twice to quit", priority=True),
+        Binding("ctrl+d", "leave", "quit, if the input is empty"),
         Binding("ctrl+z", "suspend_process", "suspend", priority=True),
         Binding("ctrl+o", "fold_all", "expand or collapse all calls", priority=True),
         Binding("f2", "answer", "go to the question and back", priority=True),
         Binding("shift+tab", "next_mode", "next mode", priority=True),
-        Binding("escape", "escape", "cancel the turn"),
-        Binding("up", "take_back", show=False, priority=True),
+        Binding("escape", "escape", "stop the turn; what is queued waits for Enter"),
+        Binding("up", "take_back", "edit the last queued message", show=False, priority=True),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
         Binding("ctrl+up", "read", "move through the transcript", show=False),
@@ -120,7 +123,7 @@ class AssentApp(App[None]):
         """Keys of our own commands: if one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._quit_until = 0.0
+        self._stopping = Stopping(self)
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
@@ -141,6 +144,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self._transcript_model, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me)
+        yield InputPanel(self.styler)
         yield StatusLine(self.styler, self._clock, self._timer)
         yield QueueView(self.styler)
         yield PromptBox(ContextCompletions(self.context), PLACEHOLDER, id="prompt")
@@ -168,6 +172,10 @@ class AssentApp(App[None]):
     @property
     def prompt(self) -> PromptInput:
         return self.query_one(PromptInput)
+
+    @property
+    def input_panel(self) -> InputPanel:
+        return self.query_one(InputPanel)
 
     # --- opening and closing ---
 
@@ -232,6 +240,7 @@ class AssentApp(App[None]):
         self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._transcript_model)
         self._refresh_questions()
+        self._refresh_input()
         client.on_link(self._status.link)
         self._following = asyncio.create_task(self._follow(client))
 
@@ -239,6 +248,7 @@ class AssentApp(App[None]):
         """Switches to another session, or a new one; the current one can be resumed later."""
         await self._close_session()
         self.panel.put(())
+        self.input_panel.put(())
         self._status.between_sessions()
         await self._open(session)
 
@@ -294,6 +304,7 @@ class AssentApp(App[None]):
                 pass
         if envelope.seq:
             self._refresh_questions()
+        self._refresh_input()
         self._status.refresh()
 
     def _refresh_questions(self) -> None:
@@ -312,6 +323,31 @@ class AssentApp(App[None]):
         elif not waiting and self.panel.has_focus:
             self.prompt.focus()
 
+    def _refresh_input(self) -> None:
+        """A command that asks for input gets the keyboard, unless somebody is typing something else."""
+        if self.client is None:
+            return
+        panel, had = self.input_panel, self.input_panel.line.has_focus
+        if panel.put(self.client.state.pending()):
+            nobody_types = self.prompt.has_focus and self.prompt.is_empty and self._guard.is_quiet(time.monotonic())
+            if nobody_types and isinstance(self.screen, MainScreen):
+                panel.line.focus()
+            if not self.app_focus:
+                self.bell()
+        elif had and not panel.display:
+            self.prompt.focus()
+
+    @on(InputPanel.Typed)
+    async def _type_in(self, message: InputPanel.Typed) -> None:
+        if self.client is None:
+            return
+        if problem := await self.client.type_in(message.call_id, message.number, message.text):
+            self.note(f"Not typed: {problem}", "warning")
+
+    @on(InputPanel.Left)
+    def _left_input(self) -> None:
+        self.prompt.focus()
+
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Somebody else answered, or the question has changed: what was being typed no longer applies."""
         from assent.front.tui.answer_screens import AnswerScreen
@@ -328,14 +364,20 @@ class AssentApp(App[None]):
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
-        self.spawn(self._take(message.text))  # a command may wait for a screen; the app must not block
+        self.spawn(self._take(message))  # a command may wait for a screen; the app must not block
 
-    async def _take(self, text: str) -> None:
-        if not await self.context.commands.run(text, self.context):
-            await self.submit(text)
+    async def _take(self, message: PromptInput.Submitted) -> None:
+        if message.text.strip() in LEAVING:
+            self.exit()
+        elif not await self.context.commands.run(message.text, self.context):
+            await self.submit(message.text, steer=message.steer)
 
-    async def submit(self, text: str) -> None:
-        await self.send(Submit(text, by=self._me()))
+    async def submit(self, text: str, *, steer: bool = False) -> None:
+        await self.send(Submit(text, by=self._me(), steer=steer))
+
+    @on(PromptInput.NothingSubmitted)
+    async def _release(self) -> None:
+        await self._stopping.release()
 
     @on(PromptInput.ShellSubmitted)
     async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
@@ -353,6 +395,11 @@ class AssentApp(App[None]):
             await self.client.send(command, key)
         except Exception as error:
             self.note(f"This could not be sent: {error}", "error")
+
+    @on(Transcript.Typed)
+    def _typed_elsewhere(self, message: Transcript.Typed) -> None:
+        self.prompt.focus()
+        self.prompt.insert(message.text)
 
     @on(PromptInput.Typed)
     def _typed(self) -> None:
@@ -430,45 +477,22 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        """Clears the input; if it is empty, the second press in a row quits."""
-        if not self.prompt.is_empty:
-            self.prompt.clear()
-        elif time.monotonic() < self._quit_until:
-            self.exit()
-        else:
-            kept = " The session is kept." if self.client is not None and self.client.state.begun else ""
-            self.notify(f"Press Ctrl-C again to quit.{kept}", timeout=QUIT_SECONDS)
-            self._listen_for_quit()
-            self.call_after_refresh(self._listen_for_quit)  # on a slow machine, the message appears late
+        self._stopping.interrupt()
 
-    def _listen_for_quit(self) -> None:
-        self._quit_until = time.monotonic() + QUIT_SECONDS
+    def action_leave(self) -> None:
+        self._stopping.leave()
 
     def action_escape(self) -> None:
-        if wishes := self._to_cancel():
-            for wish in wishes:
-                self.spawn(self.send(wish))
-        else:
-            self.prompt.focus()
-            if self.prompt.is_empty:
-                self.prompt.shell = False
-
-    def _to_cancel(self) -> list[Command]:
-        """The turn; between two turns, the person's own calls."""
-        if self.client is None:
-            return []
-        state, why, me = self.client.state, "The user pressed Esc.", self._me()
-        if state.open_prompt is not None:
-            return [CancelTurn(why, by=me)]
-        running = (call for call in state.pending() if isinstance(call, Executing))
-        return [CancelCall(call.request.call_id, why, by=me) for call in running]
+        self._stopping.escape()
 
     def action_answer(self) -> None:
-        """Switches to the question, and back to the input."""
-        if self.panel.has_focus:
+        """Switches to the question, or to the input of a command, and back."""
+        if self.panel.has_focus or self.input_panel.line.has_focus:
             self.prompt.focus()
         elif self.panel.call is not None:
             self.panel.focus()
+        elif self.input_panel.display:
+            self.input_panel.line.focus()
 
     def action_next_mode(self) -> None:
         if not isinstance(self.screen, MainScreen):
@@ -488,13 +512,7 @@ class AssentApp(App[None]):
         self.transcript.focus()
 
     async def action_take_back(self) -> None:
-        """Up in the empty input: the newest queued prompt returns to it, to be edited."""
-        queued = self.client.state.queued if self.client is not None else ()
-        if not queued or not self.prompt.has_focus or not self.prompt.is_empty:
-            raise SkipAction
-        await self.send(Withdraw(queued[-1].key, by=self._me()))
-        self.prompt.load(queued[-1].text)
-        self.prompt.shell = bool(queued[-1].tool)
+        await self._stopping.take_back()
 
     # --- looks ---
 

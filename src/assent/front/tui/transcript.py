@@ -7,7 +7,8 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.events import Click, Resize
+from textual.events import Click, Key, Resize
+from textual.message import Message
 from textual.strip import Strip
 
 from assent.front.tui.line_view import LineView
@@ -20,6 +21,8 @@ REDRAW_SECONDS = 1 / 15
 
 
 class Transcript(LineView):
+    FOCUS_ON_CLICK = False
+    """Whoever clicks here goes on typing into the input; Ctrl-Up moves the keys here."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),
@@ -27,6 +30,13 @@ class Transcript(LineView):
         Binding("home", "scroll_home", show=False),
         Binding("end", "scroll_end", show=False),
     ]
+
+    class Typed(Message):
+        """A key that means nothing here: it belongs to the input."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
 
     def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -175,6 +185,11 @@ class Transcript(LineView):
         for item in foldable:
             item.unfolded = unfold
         self.redraw_now()
+
+    def on_key(self, event: Key) -> None:
+        if event.character and event.is_printable and event.key not in self._bindings.key_to_bindings:
+            event.stop()
+            self.post_message(self.Typed(event.character))
 
     def on_click(self, event: Click) -> None:
         place = event.y + self.scroll_offset.y

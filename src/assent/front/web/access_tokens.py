@@ -3,26 +3,41 @@ programs where the server is.
 """
 
 import hashlib
+import math
+import os
+import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from assent.app.private_files import save_private
+from assent.app.private_files import make_private, save_private, take_lock
 from assent.safe_open import read_regular
 
 Role = Literal["viewer", "approver", "operator"]
 ROLES: tuple[Role, ...] = ("viewer", "approver", "operator")
 """Each role includes the ones before it."""
+TokenKind = Literal["named", "browser", "local"]
+"""`named`: for a person or program; `browser`: from a login; `local`: for this user's own programs, until the server
+stops."""
 
 CODE_SECONDS = 60.0
 BROWSER_SECONDS = 30 * 24 * 3600.0
+MAX_SECONDS = 100 * 365 * 86_400.0
 DISCOVERY = "serve.json"
 TOKENS = "tokens.json"
+LOCK = "tokens.lock"
+ID_LENGTH = 12
+_NAME = re.compile(r"[^\s@\x00-\x1f\x7f-\x9f]{1,64}")
+
+
+class BadToken(ValueError):
+    """A token that cannot be created; the message says why."""
 
 
 class Principal(Struct, frozen=True):
@@ -32,11 +47,16 @@ class Principal(Struct, frozen=True):
     role: Role
     owner: str = ""
     """Empty for the user who runs the server."""
-    key: str = ""
+    token_id: str = ""
     """Identifies the token without revealing it."""
 
     def may(self, role: Role) -> bool:
         return ROLES.index(self.role) >= ROLES.index(role)
+
+    @property
+    def is_administrator(self) -> bool:
+        """An operator of the user who runs the server; they may see what concerns all owners."""
+        return self.owner == "" and self.may("operator")
 
 
 class TokenRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -45,17 +65,33 @@ class TokenRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     hash: str
     owner: str = ""
     expires_at: float | None = None
-    kind: Literal["named", "browser", "local"] = "named"
+    kind: TokenKind = "named"
+    created_at: float | None = None
+    """None for tokens of older versions, which did not record it."""
+
+    @property
+    def id(self) -> str:
+        """The beginning of the hash of a long random token: nobody can derive the token from it."""
+        return self.hash[:ID_LENGTH]
+
+    def is_valid(self, now: float) -> bool:
+        return self.expires_at is None or self.expires_at > now
+
+
+class NewToken(Struct, frozen=True):
+    token: str
+    record: TokenRecord
 
 
 class TokenStore:
     """A file that only its owner can read. It holds hashes, which cannot be used to log in."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        self._path = path
+        self._path = str(path)
         self._clock = clock
-        self._read_at = 0
+        self._seen: tuple[int, int] | None = None
         self._records: dict[str, TokenRecord] = {}
+        """By id."""
         self._refresh()
 
     def issue(
@@ -65,61 +101,120 @@ class TokenStore:
         *,
         owner: str = "",
         seconds: float | None = None,
-        kind: Literal["named", "browser", "local"] = "named",
+        kind: TokenKind = "named",
     ) -> str:
-        self._refresh()
-        token = secrets.token_urlsafe(32)
-        expires = None if seconds is None else self._clock() + seconds
-        self._records[_hash(token)] = TokenRecord(
-            name=name, role=role, hash=_hash(token), owner=owner, expires_at=expires, kind=kind
+        """The new token, which nobody can read again. Raises BadToken."""
+        new = self.prepare(name, role, owner=owner, seconds=seconds, kind=kind)
+        self.add(new.record)
+        return new.token
+
+    def prepare(
+        self,
+        name: str,
+        role: Role,
+        *,
+        owner: str = "",
+        seconds: float | None = None,
+        kind: TokenKind = "named",
+    ) -> "NewToken":
+        """A token that is not valid until its record is added. Raises BadToken."""
+        token, now = secrets.token_urlsafe(32), self._clock()
+        if seconds is not None and not 0 < seconds <= MAX_SECONDS:
+            raise BadToken("a token must be valid for more than 0 and at most 36,500 days")
+        if kind == "named" and not _NAME.fullmatch(name):
+            raise BadToken(f"a token's name has at most 64 characters, without spaces and without @: not {name!r}")
+        expires = None if seconds is None else now + seconds
+        record = TokenRecord(
+            name=name, role=role, hash=_hash(token), owner=owner, expires_at=expires, kind=kind, created_at=now
         )
-        self._save()
-        return token
+        self._check_name(record)
+        return NewToken(token, record)
+
+    def add(self, record: TokenRecord) -> None:
+        with self._changing():
+            self._check_name(record)
+            self._records[record.id] = record
+
+    def _check_name(self, record: TokenRecord) -> None:
+        """With two tokens of one name, nobody could tell who did what, or which one to revoke."""
+        same = (
+            one for one in self.records() if (one.name, one.owner, one.kind) == (record.name, record.owner, "named")
+        )
+        if record.kind == "named" and (found := next(same, None)):
+            raise BadToken(f"there is already a token named {record.name}; revoke it first: {found.id}")
 
     def check(self, token: str) -> Principal | None:
         """The lookup is by hash, so its timing reveals nothing about the token."""
         self._refresh()
-        record = self._records.get(_hash(token))
-        if record is None or (record.expires_at is not None and record.expires_at <= self._clock()):
+        digest = _hash(token)
+        record = self._records.get(digest[:ID_LENGTH])
+        if record is None or not secrets.compare_digest(record.hash, digest) or not record.is_valid(self._clock()):
             return None
-        return Principal(record.name, record.role, record.owner, record.hash[:16])
+        return Principal(record.name, record.role, record.owner, record.id)
 
     def holds(self, principal: Principal) -> bool:
         """Whether their token is still valid."""
         self._refresh()
-        now = self._clock()
-        return any(
-            record.hash.startswith(principal.key) and (record.expires_at is None or record.expires_at > now)
-            for record in self._records.values()
-        )
+        record = self._records.get(principal.token_id)
+        return record is not None and record.is_valid(self._clock())
 
     def records(self) -> list[TokenRecord]:
-        return list(self._records.values())
-
-    def revoke(self, matches: Callable[[TokenRecord], bool]) -> int:
+        """Those that are valid, oldest first."""
         self._refresh()
-        gone = [record.hash for record in self._records.values() if matches(record)]
-        for hash in gone:
-            del self._records[hash]
-        if gone:
-            self._save()
-        return len(gone)
+        now = self._clock()
+        return sorted(
+            (record for record in self._records.values() if record.is_valid(now)),
+            key=lambda record: record.created_at or -math.inf,
+        )
+
+    def revoke(self, matches: Callable[[TokenRecord], bool]) -> list[TokenRecord]:
+        """Those that were revoked."""
+        with self._changing():
+            gone = [record for record in self._records.values() if matches(record)]
+            for record in gone:
+                del self._records[record.id]
+        return gone
+
+    # --- the file ---
 
     def _refresh(self) -> None:
-        """Another process may have added or removed tokens."""
+        """Another process may have added or removed tokens. It replaces the file, so the inode changes as well: the
+        time alone is too coarse for two changes in a row."""
         try:
-            changed = self._path.stat().st_mtime_ns
-            if changed != self._read_at:
-                found = msgspec.json.decode(read_regular(self._path, limit=100_000_000), type=list[TokenRecord])
-                self._records, self._read_at = {record.hash: record for record in found}, changed
+            found = os.stat(self._path)
         except FileNotFoundError:
-            self._records = {}
+            self._records, self._seen = {}, None
+            return
+        seen = (found.st_mtime_ns, found.st_ino)
+        if seen != self._seen:
+            read = msgspec.json.decode(read_regular(Path(self._path), limit=100_000_000), type=list[TokenRecord])
+            self._records, self._seen = _by_id(read), seen
+
+    @contextmanager
+    def _changing(self) -> Generator[None]:
+        """Read, change and write, alone: otherwise another process could bring a revoked token back."""
+        folder = os.path.dirname(self._path)
+        make_private(folder)
+        lock = take_lock(os.path.join(folder, LOCK), wait=True)
+        try:
+            self._refresh()
+            before = dict(self._records)
+            yield
+            if self._records != before:
+                self._save()
+        finally:
+            os.close(lock)
 
     def _save(self) -> None:
         now = self._clock()
-        live = [record for record in self._records.values() if record.expires_at is None or record.expires_at > now]
-        save_private(self._path, msgspec.json.encode(live))
-        self._read_at = self._path.stat().st_mtime_ns
+        live = [record for record in self._records.values() if record.is_valid(now)]
+        save_private(Path(self._path), msgspec.json.encode(live))
+        found = os.stat(self._path)
+        self._seen = (found.st_mtime_ns, found.st_ino)
+
+
+def _by_id(records: Iterable[TokenRecord]) -> dict[str, TokenRecord]:
+    return {record.id: record for record in records}
 
 
 class LoginCodes:
@@ -131,8 +226,10 @@ class LoginCodes:
         self._codes: dict[str, float] = {}
 
     def issue(self) -> str:
+        now = self._clock()
+        self._codes = {code: until for code, until in self._codes.items() if now < until}
         code = secrets.token_urlsafe(24)
-        self._codes[_hash(code)] = self._clock() + self._seconds
+        self._codes[_hash(code)] = now + self._seconds
         return code
 
     def redeem(self, code: str) -> bool:

@@ -4,12 +4,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from assent.app.audit_access import AuditEntry
 from assent.app.call_states import ToolCall
 from assent.app.mcp_types import Argument
 from assent.app.model_catalog import ModelView
 from assent.approval import Approval, Grant, Mode, Outcome
 from assent.events import GateKind, Queued
-from assent.front.web.access_tokens import Role
+from assent.front.web.access_tokens import Role, TokenKind
 from assent.front.web.highlight import ShownHunk
 from assent.front.web.live_replies import SoFar
 from assent.parts import Effort, JsonObject, Usage
@@ -62,6 +63,13 @@ class Reason(Body, frozen=True):
     reason: ShortText = ""
 
 
+class Typed(Body, frozen=True):
+    number: Annotated[int, Meta(ge=0)]
+    """Which prompt it answers, as in `call.input`."""
+    text: Annotated[str, Meta(max_length=4000)] | None
+    """One line; null is the end of the input."""
+
+
 class ToolRun(Body, frozen=True):
     tool: Name
     args: JsonObject
@@ -105,6 +113,48 @@ class Me(Struct, frozen=True, kw_only=True):
     """Models to choose from; any other name may be given as well."""
     problem: str = ""
     """What keeps `model` from being used, or why there is none."""
+
+
+class TokenView(Struct, frozen=True, kw_only=True):
+    """A token or login; never the token itself."""
+
+    id: str
+    name: str
+    role: Role
+    owner: str
+    kind: TokenKind
+    created_at: float | None
+    """Not known of tokens from older versions."""
+    expires_at: float | None
+    used_at: float | None
+    """When it was last used, if it ever was."""
+    used_from: str
+    current: bool
+    """It is the token of this request."""
+
+
+class TokenList(Struct, frozen=True):
+    tokens: tuple[TokenView, ...]
+
+
+class AuditView(Struct, frozen=True):
+    id: int
+    hash: str
+    entry: AuditEntry
+
+
+class AuditList(Struct, frozen=True):
+    records: tuple[AuditView, ...]
+    more: bool
+    """There are older ones: repeat the request with `before` = the last id."""
+
+
+class AuditCheck(Struct, frozen=True):
+    records: int
+    head: str
+    """The newest record: `ID:HASH`."""
+    problems: tuple[str, ...]
+    """Empty if the record is intact."""
 
 
 class ModelList(Struct, frozen=True):

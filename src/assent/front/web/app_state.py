@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -12,7 +13,7 @@ from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
 from assent.config import Settings
 from assent.events import Envelope, Queued
-from assent.front.web.access_tokens import LoginCodes, TokenStore
+from assent.front.web.access import Access
 from assent.front.web.answer_priority import AnswerPriority
 from assent.front.web.call_output import CallOutputs
 from assent.front.web.command_gateway import CommandGateway
@@ -26,6 +27,7 @@ from assent.front.web.problems import Problem
 from assent.front.web.readiness import Readiness
 from assent.front.web.request_limits import RequestLimits
 from assent.front.web.state_cache import StateCache
+from assent.front.web.traffic import Traffic
 
 CLIENT = "serve"
 
@@ -59,9 +61,9 @@ class Setup(Struct, frozen=True, kw_only=True):
 
 
 class AppState:
-    def __init__(self, log: SessionLog, setup: Setup, tokens: TokenStore) -> None:
-        self.log, self.setup, self.tokens = log, setup, tokens
-        self.codes = LoginCodes()
+    def __init__(self, log: SessionLog, setup: Setup, data: Path) -> None:
+        self.log, self.setup = log, setup
+        self.access = Access(data, log.audit, setup.user, setup.limits)
         self.precedence = AnswerPriority()
         self.models = ModelAccess(setup.env, setup.settings)
         self.catalog = ModelCatalog(self.models)
@@ -71,7 +73,7 @@ class AppState:
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
         self.gateway = CommandGateway(log, self.engine, self.states, self.precedence)
-        self.streams = Streams(log, self.feeds, self.overview, setup.limits, tokens.holds, self._queued)
+        self.streams = Streams(log, self.feeds, self.overview, setup.limits, self.access.tokens.holds, self._queued)
         self.completion = Completion()
         self.outputs = CallOutputs(setup.env)
         self.replies = Replies()
@@ -81,8 +83,7 @@ class AppState:
         listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self.answered: dict[int, int] = {}
-        """The number of responses by status."""
+        self.traffic = Traffic()
 
     def _queued(self, session: str) -> tuple[Queued, ...]:
         state = self.engine.state(session)

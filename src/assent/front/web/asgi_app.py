@@ -2,7 +2,6 @@
 
 import functools
 import logging
-from ipaddress import ip_address
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
@@ -14,7 +13,15 @@ from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
 from assent.app.session_log import KeyReused, LogError
-from assent.front.web import routes_calls, routes_changes, routes_prompts, routes_server, routes_sessions
+from assent.front.web import (
+    routes_audit,
+    routes_calls,
+    routes_changes,
+    routes_prompts,
+    routes_server,
+    routes_sessions,
+    routes_tokens,
+)
 from assent.front.web.access_tokens import Principal
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
@@ -22,7 +29,18 @@ from assent.front.web.openapi import describe
 from assent.front.web.page_files import PageFiles
 from assent.front.web.params import IdempotencyKey, TheAppState
 from assent.front.web.problems import MEDIA_TYPE, Problem, kind_of
-from assent.front.web.security import API, PRINCIPAL, STREAM, AccessControl, Place, Receive, Scope, Send, is_page
+from assent.front.web.security import (
+    API,
+    PRINCIPAL,
+    STREAM,
+    AccessControl,
+    Place,
+    Receive,
+    Scope,
+    Send,
+    client_address,
+    is_page,
+)
 
 AnyRequest = Request[Any, Any, Any]
 NO_BODY = "data: 'data'"
@@ -44,11 +62,21 @@ def build(app_state: AppState, place: Place) -> AccessControl:
         else:
             await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
 
-    return AccessControl(inside, place, app_state.tokens, app_state.setup.limits, app_state.answered)
+    return AccessControl(
+        inside, place, app_state.access.tokens, app_state.access.uses, app_state.setup.limits, app_state.traffic
+    )
 
 
 def _api(app_state: AppState) -> Litestar:
-    modules = (routes_sessions, routes_calls, routes_changes, routes_prompts, routes_server)
+    modules = (
+        routes_sessions,
+        routes_calls,
+        routes_changes,
+        routes_prompts,
+        routes_tokens,
+        routes_audit,
+        routes_server,
+    )
     routes = [route for module in modules for route in module.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
@@ -74,16 +102,7 @@ def _api(app_state: AppState) -> Litestar:
 
 def _caller(app_state: TheAppState, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Caller:
     """Takes the state only to be resolved after it: the framework would resolve both in tasks, which is slower."""
-    return Caller(request.scope[PRINCIPAL], _address(request), idempotency_key)  # pyright: ignore
-
-
-def _address(request: AnyRequest) -> str:
-    """For the log; behind a proxy it is the forwarded one, which must at least be a valid address."""
-    host = request.client.host if request.client is not None else ""
-    try:
-        return str(ip_address(host))
-    except ValueError:
-        return "unknown"
+    return Caller(request.scope[PRINCIPAL], client_address(request.scope), idempotency_key)  # pyright: ignore
 
 
 async def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:

@@ -153,6 +153,11 @@ class CommandGateway:
             raise Problem("unavailable", f"recorded, but the session cannot be opened: {error}") from error
         return "elsewhere" if self._engine.activity(session) == "absent" else "here"
 
+    async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> None:
+        """Not a command, which would be recorded. Raises Problem if nothing waits for it."""
+        if problem := await self._engine.type_in(session, call_id, number, text):
+            raise Problem("refused", problem)
+
     # --- decisions ---
 
     async def decide(self, caller: Caller, session: str, answer: Answer) -> Taken:

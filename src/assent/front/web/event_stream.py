@@ -22,6 +22,10 @@ from assent.front.web.request_limits import RequestLimits
 from assent.front.web.security import PRINCIPAL, Receive, Scope, Send
 
 HEARTBEAT_SECONDS = 15.0
+CHECK_SECONDS = 1.0
+"""How soon the stream of a token that another process revoked is ended, even if nothing happens."""
+SHUTDOWN = b"the server is shutting down"
+INVALID = b"your token is no longer valid"
 MAX_SESSIONS = 100
 MAX_LINES = 512
 """Per frame, so that one client cannot hold a lot of memory."""
@@ -63,56 +67,65 @@ class Streams:
         self._queued = queued
         self._open: set[EventStream] = set()
         self._of_one: dict[str, int] = {}
-        self._ticker: asyncio.Task[None] | None = None
+        self._tickers: list[asyncio.Task[None]] = []
         self._stopping = False
 
     def __len__(self) -> int:
         return len(self._open)
 
     def start(self) -> None:
-        self._ticker = asyncio.create_task(self._tick(), name="heartbeat")
+        self._tickers = [asyncio.create_task(self._beat()), asyncio.create_task(self._check())]
 
-    async def _tick(self) -> None:
+    async def _beat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             for stream in list(self._open):
                 stream.beat = True
                 stream.wake()
+
+    async def _check(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
             self.end_invalid()
 
     def end_invalid(self) -> None:
         """Ends the streams of tokens that are no longer valid."""
+        holders = {stream.principal.token_id: stream.principal for stream in self._open}
+        invalid = {token_id for token_id, holder in holders.items() if not self._holds(holder)}
         for stream in list(self._open):
-            if not self._holds(stream.principal):
-                stream.stop()
+            if stream.principal.token_id in invalid:
+                stream.stop(INVALID)
 
     def stop(self) -> None:
         """Ends all streams: an open one would keep the server from stopping."""
         self._stopping = True
-        if self._ticker is not None:
-            self._ticker.cancel()
+        for ticker in self._tickers:
+            ticker.cancel()
         for stream in list(self._open):
-            stream.stop()
+            stream.stop(SHUTDOWN)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         principal: Principal = scope[PRINCIPAL]
         wanted = read_request(scope)
         self._check_room(principal)
-        stream = EventStream(self._overview if wanted.overview else None, principal)
+        stream = EventStream(self._overview if wanted.overview else None, principal, self._holds)
         self._open.add(stream)
-        self._of_one[principal.key] = self._of_one.get(principal.key, 0) + 1
+        self._of_one[principal.token_id] = self._of_one.get(principal.token_id, 0) + 1
         try:
             await self._attach(stream, wanted, principal)
             await stream.run(receive, send)
         finally:
             stream.detach()
             self._open.discard(stream)
-            self._of_one[principal.key] -= 1
+            self._of_one[principal.token_id] -= 1
 
     def _check_room(self, principal: Principal) -> None:
         if self._stopping:
             raise Problem("unavailable", "the server is shutting down")
-        if len(self._open) >= self._limits.streams or self._of_one.get(principal.key, 0) >= self._limits.streams_of_one:
+        if (
+            len(self._open) >= self._limits.streams
+            or self._of_one.get(principal.token_id, 0) >= self._limits.streams_of_one
+        ):
             raise Problem("unavailable", "too many streams are open; close some first")
 
     async def _attach(self, stream: "EventStream", wanted: Wanted, principal: Principal) -> None:
@@ -129,8 +142,9 @@ class Streams:
 
 
 class EventStream:
-    def __init__(self, overview: Overview | None, principal: Principal) -> None:
+    def __init__(self, overview: Overview | None, principal: Principal, holds: Callable[[Principal], bool]) -> None:
         self.principal = principal
+        self._holds = holds
         self._positions: list[Position] = []
         self._overview = overview
         self._told = b""
@@ -141,7 +155,8 @@ class EventStream:
         self.wake = self._news.set
         self.beat = False
         self._gone = False
-        self._goodbye = False
+        self._goodbye = b""
+        """Why it ends."""
         self._sent = -math.inf
         self._ignore_overview = None if overview is None else overview.watch(principal.owner, self.wake)
 
@@ -162,8 +177,8 @@ class EventStream:
         if self._ignore_overview is not None:
             self._ignore_overview()
 
-    def stop(self) -> None:
-        self._goodbye = True
+    def stop(self, why: bytes) -> None:
+        self._goodbye = why
         self.wake()
 
     async def run(self, receive: Receive, send: Send) -> None:
@@ -173,7 +188,9 @@ class EventStream:
             await send({"type": "http.response.body", "body": b": hello\n\n", "more_body": True})
             while not self._gone:
                 self._news.clear()
-                frames = b"".join(self._frames())
+                if not self._holds(self.principal):
+                    self._goodbye = INVALID
+                frames = self._last() if self._goodbye == INVALID else b"".join(self._frames())
                 if frames:
                     await send({"type": "http.response.body", "body": frames, "more_body": not self._goodbye})
                     if self._goodbye:
@@ -210,10 +227,13 @@ class EventStream:
             self._told = line
             yield b"event: overview\ndata: " + line + b"\n\n"
         if self._goodbye:
-            yield b'event: bye\ndata: {"reason":"the server is shutting down"}\n\n'
+            yield self._last()
         elif self.beat and not lines:
             yield b": still here\n\n"
         self.beat = False
+
+    def _last(self) -> bytes:
+        return b'event: bye\ndata: {"reason":"%s"}\n\n' % self._goodbye
 
     def _lines(self) -> list[bytes]:
         lines: list[bytes] = []

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from msgspec import Struct
 
 
 class RequestLimits(Struct, frozen=True, kw_only=True):
     body: int = 1_000_000
+    login_body: int = 4_000
     large_body: int = 8_000_000
     """For messages and decisions, which may carry whole files."""
     body_seconds: float = 30.0
@@ -16,7 +18,8 @@ class RequestLimits(Struct, frozen=True, kw_only=True):
     burst: int = 400
     clients: int = 1_000
     """How many clients' rates are remembered."""
-    logins_per_minute: int = 10
+    failed_logins_per_minute: int = 10
+    """From one address; a valid code is never refused."""
     streams: int = 2_000
     streams_of_one: int = 256
     requests: int = 512
@@ -41,17 +44,35 @@ class Bucket:
 
 
 class Rates:
-    """One bucket per client. Unused ones are forgotten."""
+    """One bucket per client. The oldest are forgotten."""
 
-    def __init__(self, limits: RequestLimits) -> None:
-        self._limits = limits
+    def __init__(self, per_second: float, burst: int, clients: int) -> None:
+        self._per_second, self._burst, self._clients = per_second, burst, clients
         self._buckets: dict[str, Bucket] = {}
-        self.logins = Bucket(limits.logins_per_minute / 60, limits.logins_per_minute)
 
     def take(self, who: str) -> bool:
         bucket = self._buckets.get(who)
         if bucket is None:
-            if len(self._buckets) >= self._limits.clients:
+            if len(self._buckets) >= self._clients:
                 del self._buckets[next(iter(self._buckets))]
-            bucket = self._buckets[who] = Bucket(self._limits.requests_per_second, self._limits.burst)
+            bucket = self._buckets[who] = Bucket(self._per_second, self._burst)
         return bucket.take()
+
+
+def request_rates(limits: RequestLimits) -> Rates:
+    return Rates(limits.requests_per_second, limits.burst, limits.clients)
+
+
+def failed_login_rates(limits: RequestLimits) -> Rates:
+    return Rates(limits.failed_logins_per_minute / 60, limits.failed_logins_per_minute, limits.clients)
+
+
+def source_of(address: str) -> str:
+    """Whose failed logins count together: one IPv6 client usually has a whole /64 network of addresses."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
+        return str(ip_network((found, 64), strict=False))
+    return str(found)

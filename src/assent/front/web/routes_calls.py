@@ -22,6 +22,7 @@ from assent.front.web.api_types import (
     Reason,
     Taken,
     TrialPart,
+    Typed,
     WaitingList,
     WaitingView,
 )
@@ -122,6 +123,15 @@ async def cancel_call(
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
+@post("/sessions/{session_id:str}/calls/{call_id:str}/input", status_code=204, opt={"role": "operator"})
+async def type_in(
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Typed]
+) -> None:
+    """Types a line for a prompt of a running command. It is recorded nowhere; a null is the end of its input."""
+    await app_state.gateway.find(caller, session_id)
+    await app_state.gateway.type_in(session_id, call_id, data.number, data.text)
+
+
 @post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
 async def decide(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
@@ -172,4 +182,4 @@ async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIt
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
 
 
-ROUTES = (list_calls, show_call, output, cancel_call, decide, approvals)
+ROUTES = (list_calls, show_call, output, cancel_call, type_in, decide, approvals)

@@ -1,38 +1,35 @@
 """The server itself: login and logout, who am I, health, metrics."""
 
-import time
+from typing import Any
 
-from litestar import Response, get, post
+from litestar import Request, Response, get, post
 from litestar.params import JSONBody
 
 from assent import __version__
 from assent.app.model_access import ModelError
-from assent.front.web.access_tokens import BROWSER_SECONDS
 from assent.front.web.api_types import Health, LoggedIn, Login, Me, ModelList
 from assent.front.web.app_state import AppState
 from assent.front.web.metrics import exposition, process_gauges
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
+from assent.front.web.security import client_address
+
+AnyRequest = Request[Any, Any, Any]
 
 MODELS_TIMEOUT = 5.0
 """Seconds that providers get to say which models they have."""
 
 
 @post("/login", status_code=200, opt={"role": None})
-async def login(app_state: TheAppState, data: JSONBody[Login]) -> LoggedIn:
+async def login(app_state: TheAppState, request: AnyRequest, data: JSONBody[Login]) -> LoggedIn:
     """Exchanges the code from the printed address for a token. A code works once."""
-    if not app_state.codes.redeem(data.code):
-        raise Problem(
-            "unauthenticated", "this code is invalid, used or expired; press Enter in `assent serve` for a new one"
-        )
-    token = app_state.tokens.issue(app_state.setup.user, "operator", seconds=BROWSER_SECONDS, kind="browser")
-    return LoggedIn(token, app_state.setup.user, "operator", time.time() + BROWSER_SECONDS)
+    return await app_state.access.log_in(data.code, client_address(request.scope))  # pyright: ignore
 
 
 @post("/logout", status_code=204)
 async def logout(app_state: TheAppState, caller: TheCaller) -> None:
     """Invalidates the token and ends its streams."""
-    app_state.tokens.revoke(lambda record: record.hash.startswith(caller.principal.key))
+    await app_state.access.log_out(caller.principal, caller.by)
     app_state.streams.end_invalid()
 
 
@@ -85,6 +82,8 @@ async def ready(app_state: TheAppState) -> Health:
 
 @get("/metrics")
 async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
+    if caller.principal.owner:
+        raise Problem("forbidden", "metrics are about all owners; this needs a token without an owner of its own")
     waiting = sum((await app_state.log.count_waiting()).values())
     gauges = {
         "open_sessions": ("Sessions running in this process.", float(app_state.engine.open_sessions)),
@@ -92,7 +91,7 @@ async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
         "streams": ("Open event streams.", float(len(app_state.streams))),
         "decisions_total": ("Decisions taken.", float(app_state.gateway.decisions)),
     } | process_gauges()
-    body = exposition(gauges, app_state.answered)
+    body = exposition(gauges, app_state.traffic.answered)
     return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -145,7 +145,7 @@ async def fork(app_state: TheAppState, caller: TheCaller, session_id: SessionId)
     await app_state.gateway.find(caller, session_id)
     key = app_state.gateway.inbox_key(caller, f"fork {session_id}", None)
     made = await app_state.gateway.done_before(key)
-    copy = made or await fork_with_outputs(app_state.setup.env, app_state.log, session_id, key.stamp)
+    copy = made or await fork_with_outputs(app_state.setup.env, app_state.log, session_id, key.stamp, by=caller.by)
     app_state.engine.nudge(copy)
     app_state.overview.touch(caller.principal.owner, approvals=True)
     return await app_state.gateway.view(await app_state.log.info(copy))
@@ -164,7 +164,7 @@ async def remove(app_state: TheAppState, caller: TheCaller, session_id: SessionI
     await app_state.gateway.find(caller, session_id)
     await app_state.engine.cancel(session_id)
     try:
-        await app_state.log.delete(session_id)
+        await app_state.log.delete(session_id, by=caller.by)
     except SessionBusy as error:
         raise Problem("busy", str(error)) from error
     await app_state.prompts.close(session_id)

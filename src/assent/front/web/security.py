@@ -7,14 +7,18 @@ page from running or loading anything but its own files.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from ipaddress import ip_address
 from typing import Any
 
 from msgspec import Struct
 
 from assent.front.web.access_tokens import Principal, TokenStore
 from assent.front.web.problems import MEDIA_TYPE, Problem
-from assent.front.web.request_limits import Rates, RequestLimits
+from assent.front.web.request_limits import RequestLimits, request_rates
+from assent.front.web.token_uses import TokenUses
+from assent.front.web.traffic import Traffic
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -65,16 +69,22 @@ def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
 
 class AccessControl:
     def __init__(
-        self, app: App, place: Place, tokens: TokenStore, limits: RequestLimits, answered: dict[int, int]
+        self,
+        app: App,
+        place: Place,
+        tokens: TokenStore,
+        uses: TokenUses,
+        limits: RequestLimits,
+        traffic: Traffic,
     ) -> None:
         self._app = app
         self.place = place
         self._tokens = tokens
+        self._uses = uses
         self._limits = limits
-        self._rates = Rates(limits)
+        self._rates = request_rates(limits)
         self._under_way = 0
-        self._answered = answered
-        """The number of responses by status."""
+        self._traffic = traffic
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -106,11 +116,9 @@ class AccessControl:
             raise Problem("unavailable", "too many concurrent requests; try again in a moment")
         _check_query(scope)
         _check_body(scope, headers, self._limit(scope))
-        if scope["path"] == LOGIN:
-            if not self._rates.logins.take():
-                raise Problem("too-many-requests", "too many logins; wait a minute")
-        elif not is_public(scope["path"]):
-            scope[PRINCIPAL] = self._principal(headers)
+        if not is_public(scope["path"]):
+            scope[PRINCIPAL] = principal = self._principal(headers)
+            self._uses.note(principal.token_id, client_address(scope))
 
     def _check_place(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         if headers.get(b"host", b"").decode("latin-1").lower() not in self.place.hosts:
@@ -129,11 +137,13 @@ class AccessControl:
         principal = self._tokens.check(token.strip()) if kind.lower() == "bearer" else None
         if principal is None:
             raise Problem("unauthenticated", "a valid token is required: Authorization: Bearer TOKEN")
-        if not self._rates.take(principal.key):
+        if not self._rates.take(principal.token_id):
             raise Problem("too-many-requests", "too many requests; slow down")
         return principal
 
     def _limit(self, scope: Scope) -> int:
+        if scope["path"] == LOGIN:
+            return self._limits.login_body
         large = scope["path"].endswith(("/messages", "/decision", "/prompts"))
         return self._limits.large_body if large else self._limits.body
 
@@ -165,12 +175,13 @@ class AccessControl:
 
     def _answer(self, scope: Scope, send: Send) -> Send:
         cache = b"no-cache" if is_page(scope["path"]) else b"no-store"
+        started = time.monotonic()
         secure = [(b"strict-transport-security", b"max-age=31536000")] if self.place.secure else []
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._answered[status] = self._answered.get(status, 0) + 1
+                self._traffic.finished(_route(scope), status, time.monotonic() - started)
                 closing = (
                     [(b"connection", b"close")] if status in (408, 413) else []
                 )  # the rest of the body may still come
@@ -179,6 +190,22 @@ class AccessControl:
             await send(message)
 
         return answer
+
+
+def client_address(scope: Scope) -> str:
+    """For the log; behind a proxy it is the forwarded one, which must at least be a valid address."""
+    client = scope.get("client")
+    try:
+        return str(ip_address(client[0] if client else ""))
+    except ValueError:
+        return "unknown"
+
+
+def _route(scope: Scope) -> str:
+    """What was asked for, without the ids in it."""
+    if is_page(scope["path"]):
+        return "page"
+    return scope.get("path_template") or (scope["path"] if scope["path"] == STREAM else "other")
 
 
 def is_page(path: str) -> bool:

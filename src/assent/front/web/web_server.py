@@ -9,9 +9,10 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,7 +24,7 @@ from assent.app.private_files import save_private
 from assent.app.session_log import SessionLog
 from assent.app.storage import open_log
 from assent.config import Settings, data_folder
-from assent.front.web.access_tokens import DISCOVERY, TOKENS, Discovery, TokenStore
+from assent.front.web.access_tokens import DISCOVERY, Discovery
 from assent.front.web.app_state import AppState, Setup, real_folder
 from assent.front.web.asgi_app import build
 from assent.front.web.gc_tuning import collect_when_calm
@@ -133,8 +134,8 @@ class Server:
         check_place(where)
         check_certificate(where)
         self._log, self._where, self._data = log, where, data
-        self.tokens = TokenStore(data / TOKENS)
-        self.app_state = AppState(log, setup, self.tokens)
+        self.app_state = AppState(log, setup, data)
+        self.tokens = self.app_state.access.tokens
         self.address = ""
         self.port = 0
         """Where it listens; behind a proxy, clients use another URL."""
@@ -155,15 +156,19 @@ class Server:
             raise
         self._uvicorn = _Uvicorn(_config(app, self._where), lambda: ready(self), self.app_state.streams.stop)
         self._announce()
-        collecting = asyncio.create_task(
-            collect_when_calm(lambda: self.app_state.engine.calm, lambda: self.app_state.engine.parked)
-        )
+        background = [asyncio.create_task(work) for work in self._background()]
         try:
             await self.app_state.start()
             await self._uvicorn.serve(sockets=[listener])
         finally:
-            collecting.cancel()
+            for task in background:
+                task.cancel()
             await self._stop()
+
+    def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
+        engine = self.app_state.engine
+        yield collect_when_calm(lambda: engine.calm, lambda: engine.parked)
+        yield self.app_state.access.keep_saving()
 
     def stop(self) -> None:
         if self._uvicorn is not None:
@@ -172,18 +177,17 @@ class Server:
     async def _stop(self) -> None:
         """The streams and requests have ended; now stops what is running."""
         await self.app_state.stop()
-        self.tokens.revoke(lambda record: record.kind == "local")
+        self.app_state.access.end()
         with suppress(OSError):
             (self._data / DISCOVERY).unlink()
         await self._log.close()
 
     def login_address(self) -> str:
-        return f"{self.address}/#code={self.app_state.codes.issue()}"
+        return f"{self.address}/#code={self.app_state.access.codes.issue()}"
 
     def _announce(self) -> None:
         """Tells the user's other programs the URL and this start's token."""
-        self.tokens.revoke(lambda record: record.kind == "local")
-        self.token = self.tokens.issue(self.app_state.setup.user, "operator", kind="local")
+        self.token = self.app_state.access.announce().token
         found = Discovery(self.address, self.token, os.getpid())
         save_private(self._data / DISCOVERY, msgspec.json.encode(found))
 

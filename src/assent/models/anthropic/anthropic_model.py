@@ -1,19 +1,19 @@
 """The Anthropic adapter: where its requests go, and which models it has."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.models.anthropic.anthropic_failures import failure
-from assent.models.anthropic.anthropic_reply import AnthropicReply
 from assent.models.anthropic.anthropic_request import encode_messages
-from assent.models.anthropic.anthropic_signature import past_of_reply
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient
-from assent.models.wire_ids import earlier_ids
+
+if TYPE_CHECKING:  # loaded when a reply arrives
+    from assent.models.anthropic.anthropic_reply import AnthropicReply
 
 BASE_URL = "https://api.anthropic.com"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -34,10 +34,16 @@ class AnthropicFormat:
     def encode(self, request: Request) -> bytes:
         return encode_messages(request, self._model, self.name, self._limit(request))
 
-    def reader(self, request: Request) -> AnthropicReply:
+    def reader(self, request: Request) -> "AnthropicReply":
+        from assent.models.anthropic.anthropic_reply import AnthropicReply
+        from assent.models.anthropic.anthropic_signature import past_of_reply
+        from assent.models.wire_ids import earlier_ids
+
         return AnthropicReply(self._model, past_of_reply(request), self._limit(request), earlier_ids(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        from assent.models.anthropic.anthropic_failures import failure
+
         return failure(status, headers, body, self._model)
 
     def _limit(self, request: Request) -> int:
@@ -67,6 +73,8 @@ async def list_models(access: Access) -> Sequence[FoundModel]:
     http = HttpClient(_base_url(access), access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        from assent.models.anthropic.anthropic_failures import failure
+
         return failure(status, headers, body, "the provider")
 
     async with JsonClient(http, _headers(access), access.key, refused) as client:

@@ -5,7 +5,6 @@ changes (the conversation was compressed, a server added tools), they reject the
 Assent keeps includes a digest of what came before the thought, and a thought whose past has changed is left out. Pure.
 """
 
-import hashlib
 from collections.abc import Iterator
 
 import msgspec
@@ -52,6 +51,8 @@ def pasts(request: Request) -> Iterator[str]:
 
     Thoughts do not count: which of them are sent follows from the rest.
     """
+    import hashlib
+
     digest = hashlib.blake2b(digest_size=12)
     digest.update(encode_json([request.system, *((t.name, t.description, t.schema) for t in request.tools)]))
     for message in without_signatures(request.messages):

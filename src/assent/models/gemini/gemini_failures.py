@@ -36,17 +36,17 @@ class _Body(Struct):
     error: _Error
 
 
-def failure(status: int, headers: Mapping[str, str], body: bytes, model: str, advice: str = ADVICE) -> ModelError:
+def failure(status: int, headers: Mapping[str, str], body: bytes, model: str, advice: str = "") -> ModelError:
     """The error for a response that is not 200."""
-    return _classify(read_error(status, headers, body), _details(body), model, advice)
+    return _classify(read_error(status, headers, body), _details(body), model, advice or ADVICE)
 
 
-def failure_in_stream(data: bytes, model: str, advice: str = ADVICE) -> ModelError:
+def failure_in_stream(data: bytes, model: str, advice: str = "") -> ModelError:
     """The error in an event of the stream."""
     error = read_error(200, {}, data)
     if error.status == 200:
         error = replace(error, status=500)
-    return in_stream(_classify(error, _details(data), model, advice), model)
+    return in_stream(_classify(error, _details(data), model, advice or ADVICE), model)
 
 
 def _classify(error: ErrorReply, details: list[_Detail], model: str, advice: str) -> ModelError:

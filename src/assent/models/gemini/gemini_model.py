@@ -1,13 +1,12 @@
 """The Gemini adapter: where its requests go, which models it has, and its web search."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from assent.http.head import Headers
-from assent.models.gemini.gemini_failures import ADVICE, failure
-from assent.models.gemini.gemini_reply import GeminiReply
 from assent.models.gemini.gemini_request import encode_request
 from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
@@ -16,8 +15,10 @@ from assent.models.proxy import Proxy
 from assent.models.sse import SseDecoder
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient, Timeouts
-from assent.models.wire_ids import earlier_ids
 from assent.parts import SearchAnswer
+
+if TYPE_CHECKING:  # loaded when a reply arrives
+    from assent.models.gemini.gemini_reply import GeminiReply
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 VERTEX_URL = "https://aiplatform.googleapis.com"
@@ -27,9 +28,7 @@ KEY_VARIABLE = "GEMINI_API_KEY"
 
 
 class GeminiFormat:
-    def __init__(
-        self, model: str, folder: str = "/v1beta/models", provider: str = "gemini", advice: str = ADVICE
-    ) -> None:
+    def __init__(self, model: str, folder: str = "/v1beta/models", provider: str = "gemini", advice: str = "") -> None:
         """`folder` is the path of the models; `advice` says what to do about a rejected key."""
         self._model = model
         self._provider = provider
@@ -39,13 +38,19 @@ class GeminiFormat:
     def encode(self, request: Request) -> bytes:
         return encode_request(request, self._model, self._provider)
 
-    def reader(self, request: Request) -> GeminiReply:
+    def reader(self, request: Request) -> "GeminiReply":
+        from assent.models.wire_ids import earlier_ids
+
         return self.new_reply(earlier_ids(request))
 
-    def new_reply(self, used_ids: set[str] | None = None) -> GeminiReply:
+    def new_reply(self, used_ids: set[str] | None = None) -> "GeminiReply":
+        from assent.models.gemini.gemini_reply import GeminiReply
+
         return GeminiReply(self._model, used_ids or set(), self._advice)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        from assent.models.gemini.gemini_failures import failure
+
         return failure(status, headers, body, self._model, self._advice)
 
 
@@ -108,7 +113,9 @@ async def list_models(access: Access) -> Sequence[FoundModel]:
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
-        return failure(status, headers, body, "the provider", ADVICE)
+        from assent.models.gemini.gemini_failures import failure
+
+        return failure(status, headers, body, "the provider")
 
     async with JsonClient(http, _key_header(access.key), access.key, refused) as client:
         found = await client.get("/v1beta/models?pageSize=1000", _List)

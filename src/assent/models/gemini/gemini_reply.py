@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.bold_subject import split_subject
-from assent.models.gemini.gemini_failures import ADVICE, failure_in_stream
+from assent.models.gemini.gemini_failures import failure_in_stream
 from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
 from assent.models.wire_ids import own_id
 from assent.models.wire_json import decode_event
@@ -75,7 +75,7 @@ MALFORMED = frozenset({
 class GeminiReply:
     """Reads one reply. `chunks` for each event, then `end` once the stream has ended."""
 
-    def __init__(self, model: str, used_ids: set[str], advice: str = ADVICE) -> None:
+    def __init__(self, model: str, used_ids: set[str], advice: str = "") -> None:
         """`used_ids` are the ids of earlier calls. `advice` says what to do about a rejected key."""
         self._model = model
         self._used_ids = used_ids

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.models.model_protocol import ModelError, Request
-from assent.models.openai.openai_failures import failure
-from assent.models.openai.responses_reply import ResponsesReply
 from assent.models.openai.responses_request import encode_responses
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name, well_known
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient
-from assent.models.wire_ids import earlier_ids
+
+if TYPE_CHECKING:  # loaded when a reply arrives
+    from assent.models.openai.responses_reply import ResponsesReply
 
 BASE_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -31,10 +32,15 @@ class ResponsesFormat:
     def encode(self, request: Request) -> bytes:
         return encode_responses(request, self._model, self.name)
 
-    def reader(self, request: Request) -> ResponsesReply:
+    def reader(self, request: Request) -> "ResponsesReply":
+        from assent.models.openai.responses_reply import ResponsesReply
+        from assent.models.wire_ids import earlier_ids
+
         return ResponsesReply(self._model, request.max_tokens, earlier_ids(request))
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        from assent.models.openai.openai_failures import failure
+
         return failure(status, headers, body, self._model)
 
 
@@ -60,6 +66,8 @@ async def list_models(access: Access) -> Sequence[FoundModel]:
     http = HttpClient(access.base_url, access.proxy, access.timeouts)
 
     def refused(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        from assent.models.openai.openai_failures import failure
+
         return failure(status, headers, body, "the provider")
 
     async with JsonClient(http, _headers(access), access.key, refused) as client:

@@ -4,7 +4,6 @@ An id that every server accepts is sent as it is. Any other is replaced by one d
 server's cache of the conversation stays valid, and a result matches its call.
 """
 
-import hashlib
 import re
 import string
 from typing import Literal
@@ -35,6 +34,8 @@ class WireIds:
         return call_id if pattern.fullmatch(call_id) else self._made(call_id)
 
     def _made(self, text: str) -> str:
+        import hashlib
+
         digest = hashlib.sha256(text.encode(errors="surrogatepass"))
         if self._style == "short":
             return f"call_{digest.hexdigest()[:24]}"

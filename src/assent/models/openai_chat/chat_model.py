@@ -1,19 +1,20 @@
 """The adapter for chat completions: where requests go, and what happens if a server rejects a field."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from assent.http.head import Headers
 from assent.models.model_protocol import BadRequest, ModelError, Request
-from assent.models.openai_chat.chat_failures import chat_failure, chat_failure_in_stream, refused_field
 from assent.models.openai_chat.chat_quirks import Quirks
-from assent.models.openai_chat.chat_reply import ChatReply
 from assent.models.openai_chat.chat_request import encode_chat, optional_fields
 from assent.models.provider import Access
 from assent.models.provider_registry import full_name
 from assent.models.streamed_model import StreamedModel, check_key, hidden
 from assent.models.streaming_client import HttpClient, Response
-from assent.models.wire_ids import earlier_ids
+
+if TYPE_CHECKING:  # loaded when a reply arrives
+    from assent.models.openai_chat.chat_reply import ChatReply
 
 API_VERSION = "AZURE_OPENAI_API_VERSION"
 
@@ -31,7 +32,10 @@ class ChatFormat:
     def encode(self, request: Request) -> bytes:
         return encode_chat(request, self._model, self.name, self._quirks, self._left_out)
 
-    def reader(self, request: Request) -> ChatReply:
+    def reader(self, request: Request) -> "ChatReply":
+        from assent.models.openai_chat.chat_reply import ChatReply
+        from assent.models.wire_ids import earlier_ids
+
         return ChatReply(
             self._model,
             self._failure_in_stream,
@@ -41,10 +45,14 @@ class ChatFormat:
         )
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+        from assent.models.openai_chat.chat_failures import chat_failure
+
         return chat_failure(status, headers, body, self._model, self._advice)
 
     def leave_out(self, error: ModelError, request: Request) -> bool:
         """Leave out the field that the error is about. Returns whether that changes anything."""
+        from assent.models.openai_chat.chat_failures import refused_field
+
         sent = optional_fields(request, self._model, self._quirks, self._left_out)
         field = refused_field(error, sent)
         if field is not None:
@@ -52,6 +60,8 @@ class ChatFormat:
         return field is not None
 
     def _failure_in_stream(self, data: bytes) -> ModelError:
+        from assent.models.openai_chat.chat_failures import chat_failure_in_stream
+
         return chat_failure_in_stream(hidden(self._access.key, data), self._model, self._advice)
 
 

@@ -1,60 +1,107 @@
-"""Recognizes in the output of a failed command that the sandbox refused something, and tells the model what to do.
+"""Recognizes in the output of a failed command that the sandbox refused something, and tells the model exactly which
+wider permission to ask for.
 
-The signs are messages of the system; a program may print them for other reasons, so the note says "probably".
+The signs are messages of the system; a program may print them for other reasons, so the note says "probably". Where
+the proxy of the sandbox refused a connection, that is known, and `network_access.py` says so.
 """
 
+import os
 import re
+
+import msgspec
 
 from assent.plan import SandboxName
 from assent.process.run_program import ProcessFinished
+from assent.subpath import is_below
 
 _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (what, re.compile(pattern, re.IGNORECASE))
     for what, pattern in (
         ("write", r"read-only file ?system|\bEROFS\b|os error 30"),
-        ("write", r"device or resource busy|\bEBUSY\b"),
+        ("busy", r"device or resource busy|\bEBUSY\b"),
         ("network", r"network is unreachable|\bENETUNREACH\b|could(?:n't| not) resolve|name resolution|\bEAI_AGAIN\b"),
         ("network", r"\bENOTFOUND\b|name or service not known|no route to host|address family not supported"),
         ("read", r"permission denied|\bEACCES\b"),
     )
 )
 _PATH = re.compile(r"(?:^|[\s'\"`:(])((?:~|\.{0,2})/[^\s'\"`:)]+|\.[\w.-]+)")
+_HOST = re.compile(
+    r"(?:(?<=//)|(?<![\w.@/-]))((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24})(?![\w-])", re.IGNORECASE
+)
+_FILE_ENDINGS = frozenset(
+    (
+        *("py", "js", "ts", "json", "toml", "yaml", "yml", "sh", "txt", "md", "rs", "go", "c", "h", "cpp", "java"),
+        *("lock", "cfg", "ini", "html", "log", "so", "rb", "php"),
+    )
+)
+"""What looks like a host but is the name of a file."""
+_SHARED = (".cache", ".local/share", ".local/state", ".config")
+"""Folders of the home folder in which every program has its own."""
 _TAIL = 20_000
 
 
-def sandbox_notes(finished: ProcessFinished, name: SandboxName) -> list[str]:
+def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str, ...], home: str) -> list[str]:
+    """`roots` is the workspace."""
     if finished.never_ran:
         return ["The sandbox could not be set up, so the command did not run."]
     if name == "off" or finished.code == 0:
         return []
     refused = _refused(finished.output.text()[-_TAIL:])
-    return [_note(name, *refused)] if refused else []
+    return [_note(name, *refused, roots, home)] if refused else []
 
 
 def _refused(output: str) -> tuple[str, str] | None:
-    """What was refused and, if a line names it, the path."""
+    """What was refused and, if a line names it, the path or host."""
     for line in reversed(output.splitlines()):
         for what, sign in _SIGNS:
             if (found := sign.search(line)) is not None:
-                return what, "" if what == "network" else _last_path(line[: found.start()])
+                return what, _host(line) if what == "network" else _path(line, found)
     return None
 
 
-def _last_path(text: str) -> str:
-    """Programs name the path right before what is wrong with it; themselves before that."""
-    found: list[str] = _PATH.findall(text)
-    return found[-1] if found else ""
+def _path(line: str, sign: "re.Match[str]") -> str:
+    """Programs name the path right before what is wrong with it, and themselves before that; some name it after it."""
+    before: list[str] = _PATH.findall(line[: sign.start()])
+    after: list[str] = _PATH.findall(line[sign.end() :])
+    return before[-1] if before else after[0] if after else ""
 
 
-def _note(name: SandboxName, what: str, path: str) -> str:
+def _host(line: str) -> str:
+    found = [match for match in _HOST.finditer(line) if match[1].rpartition(".")[2].lower() not in _FILE_ENDINGS]
+    return "" if not found else found[-1][1].lower()
+
+
+def _note(name: SandboxName, what: str, subject: str, roots: tuple[str, ...], home: str) -> str:
     match what:
         case "network":
-            refused, wider = "the network", "network"
-        case "write":
-            refused, wider = f"writing to {path}" if path else "writing to a file", "off"
+            refused = f"connecting to {subject}" if subject else "the network"
+            wider = _argument("domains", [subject]) if subject else 'sandbox="network"'
+        case "read":
+            refused, wider = f"opening {subject}" if subject else "opening a file", 'sandbox="off"'
         case _:
-            refused, wider = f"opening {path}" if path else "opening a file", "off"
+            refused = f"writing to {subject}" if subject else "writing to a file"
+            folder = wanted_folder(subject, roots, home) if what == "write" else ""
+            wider = _argument("writable", [folder]) if folder else 'sandbox="off"'
     return (
         f"The command ran in the sandbox `{name}`, which probably refused {refused}. If the task needs that, call "
-        f'again with sandbox="{wider}"; the user is asked.'
+        f"again with {wider}; the user is asked."
     )
+
+
+def _argument(name: str, values: list[str]) -> str:
+    return f"{name}={msgspec.json.encode(values).decode()}"
+
+
+def wanted_folder(path: str, roots: tuple[str, ...], home: str) -> str:
+    """The narrowest folder that is of use: that of the program, or the one in which the file is. Empty if there is none
+    that a sandbox can get.
+    """
+    path = os.path.join(home, path[2:]) if path.startswith("~/") else path
+    if not os.path.isabs(path) or is_below(path, roots):
+        return ""
+    for shared in _SHARED:
+        folder = os.path.join(home, shared)
+        if path != folder and is_below(path, [folder]):
+            return os.path.join(folder, os.path.relpath(path, folder).split(os.sep)[0])
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    return "" if is_below(home, [folder]) else folder

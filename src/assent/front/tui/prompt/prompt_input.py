@@ -49,6 +49,7 @@ class PromptInput(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(",".join(NEWLINE_KEYS), "newline", "New line", show=False),
         Binding("ctrl+g", "edit_outside", "Edit in your editor", show=False),
+        Binding("ctrl+s", "steer", "Send; a running turn reads it at its next step", show=False),
         Binding("ctrl+r", "search", "Search the history", show=False),
         Binding("alt+b,alt+left", "cursor_word_left", "Word left", show=False),
         Binding("alt+f,alt+right", "cursor_word_right", "Word right", show=False),
@@ -60,11 +61,15 @@ class PromptInput(TextArea):
     """Whether the input is a command for the shell."""
 
     class Submitted(Message):
-        """A prompt, pastes expanded."""
+        """A prompt, pastes expanded. `steer`: a running turn should read it as soon as possible."""
 
-        def __init__(self, text: str) -> None:
+        def __init__(self, text: str, *, steer: bool = False) -> None:
             self.text = text
+            self.steer = steer
             super().__init__()
+
+    class NothingSubmitted(Message):
+        """Enter in the empty input."""
 
     class ShellSubmitted(Message):
         def __init__(self, command: str) -> None:
@@ -228,15 +233,20 @@ class PromptInput(TextArea):
         else:
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
 
-    def submit(self) -> None:
-        """Sends the text, unless it is blank."""
+    def submit(self, *, steer: bool = False) -> None:
+        """Sends the text, unless it is blank. The next line is for the model again."""
         text = self._pastes.expand(self.text).lstrip("\n").rstrip()
         if not text:
+            self.post_message(self.NothingSubmitted())
             return
-        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text))
+        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text, steer=steer))
         self._recall.add(text)
         self._pastes.forget()
         self._show("")
+        self.shell = False
+
+    def action_steer(self) -> None:
+        self.submit(steer=True)
 
     def action_newline(self) -> None:
         self.replace("\n", *self.selection, maintain_selection_offset=False)

@@ -54,6 +54,9 @@ export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/qu
 export const stopTurn = (session) => attempt(command(`${pathOf(session)}/cancel`, {}));
 /** @param {string} session @param {string} call */
 export const stopCall = (session, call) => attempt(command(`${callPath(session, call)}/cancel`, {}));
+/** Types a line for a prompt of a running command; null is the end of its input. @param {string} session @param {string} call
+ * @param {number} number @param {string | null} text */
+export const typeIn = (session, call, number, text) => attempt(command(`${callPath(session, call)}/input`, { number, text }));
 /** @param {string} session @param {string} grant */
 export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/grants/${encodeURIComponent(grant)}`, undefined, "DELETE"));
 

@@ -1,6 +1,6 @@
 // A tool call in any state: a question while it is waiting, live output while it is running, one line when it is done.
 
-import { stopCall } from "./acts.js";
+import { stopCall, typeIn } from "./acts.js";
 import { Card } from "./card.js";
 import { viewOf } from "./controller.js";
 import { Diff } from "./diff.js";
@@ -66,6 +66,7 @@ const endedBadly = ({ display }) => (display?.type === "terminal" && visible(dis
 /** A person's refusal is shown with its reason, for others and for later. @param {Call} call @param {string} answered */
 function stateOf(call, answered) {
   if (call.type === "cancelled" && answered.startsWith("refused")) return { icon: "–", word: visible(answered.replace(/\s+/g, " ")) };
+  if (call.type === "executing" && call.wanted) return { icon: "?", word: "waits for your input" };
   if (call.type === "success" && endedBadly(call)) return { icon: "!", word: endedBadly(call) };
   return STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
 }
@@ -82,12 +83,36 @@ function Inside({ session, call, answered }) {
   return html`<div class="inside">
     ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
     ${call.type === "executing" ? html`<${Terminal} text=${live(call)} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
+    ${call.type === "executing" && call.wanted && html`<${Typing} key=${call.wanted.number} ...${{ session, call, wanted: call.wanted }} />`}
     <div class="facts">
       ${decided(call, answered) && html`<span>${decided(call, answered)}</span>`}
       ${call.pid && call.type === "executing" && html`<span>process ${call.pid}</span>`}
       ${call.type === "executing" && html`<button class="danger" onClick=${stop}>Stop this call</button>`}
     </div>
   </div>`;
+}
+
+/** What a running command asks for. The field is emptied when it is sent: what was typed is kept nowhere.
+ * @param {{ session: string, call: Call, wanted: import("./types.d.ts").InputWanted }} props */
+function Typing({ session, call, wanted }) {
+  const send = (/** @type {string | null} */ text) => void typeIn(session, call.request.call_id, wanted.number, text);
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const field = /** @type {HTMLInputElement} */ (/** @type {HTMLFormElement} */ (event.currentTarget).elements.namedItem("line"));
+    send(field.value);
+    field.value = "";
+  };
+  return html`<form class="typing" onSubmit=${submit} autocomplete="off">
+    <label>
+      <span>The command waits for your input: <b>${visible(wanted.prompt)}</b></span>
+      <input name="line" type=${wanted.secret ? "password" : "text"} maxlength="4000" autocomplete=${wanted.secret ? "one-time-code" : "off"} spellcheck=${false} />
+    </label>
+    <div class="facts">
+      <button type="submit">Send</button>
+      <button type="button" onClick=${() => send(null)}>End of input</button>
+      <span>It is neither recorded nor shown to the model.</span>
+    </div>
+  </form>`;
 }
 
 /** @param {Call} call */

@@ -189,6 +189,7 @@ export function title(details) {
     case "exec":
       return details.trial ? trialTitle(details.trial) : "Run a command";
     case "info":
+      if (details.urls?.some((url) => url.startsWith("tcp://"))) return "Connect to a host";
       return details.urls?.length ? "Fetch from the web" : "Access data";
     case "mcp":
       if (details.command) return `Use ${visible(details.tool)}, a tool of this project`;
@@ -258,11 +259,16 @@ const MAX_REASON_LENGTH = 300;
 const SANDBOXES = {
   "read-only": ", in a sandbox: it can write nothing and has no network",
   workspace: ", in a sandbox: it can write to the workspace and has no network",
-  network: ", in a sandbox: it can write to the workspace and use the network",
+  network: ", in a sandbox: it can write to the workspace and connect to hosts that you allow",
 };
 
-/** @param {{ sandbox?: string, wider?: boolean }} details */
-const sandboxInWords = (details) => SANDBOXES[details.sandbox || "off"] || (details.wider ? ", outside the sandbox" : "");
+/** @param {{ sandbox?: string, wider?: boolean, domains?: string[], writable?: string[] }} details */
+function sandboxInWords({ sandbox, wider, domains = [], writable = [] }) {
+  const words = SANDBOXES[sandbox || "off"];
+  if (!words) return wider ? ", outside the sandbox" : "";
+  const paths = writable.map((path) => `; also writes to ${visible(path)}`).join("");
+  return words + paths + (domains.length ? `; without asking, it may connect to ${domains.map(visible).join(", ")}` : "");
+}
 
 /** @param {{ approval: Approval, args: Record<string, unknown> }} props */
 function Reasons({ approval, args }) {

@@ -1,5 +1,6 @@
 // The dialogs: which one is open, a new session, the keys, the grants.
 
+import { Access, Audit } from "./access.js";
 import { begin, revoke } from "./acts.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
@@ -23,6 +24,8 @@ const WINDOWS = {
   undo: ["Undo a change", Undo],
   model: ["Choose the model", Model],
   yolo: ["Run everything without asking?", Yolo],
+  access: ["Who has access", Access],
+  audit: ["Who decided what", Audit],
 };
 
 export function Dialogs() {

@@ -60,7 +60,7 @@ export class Talk {
       const mine = this.calls.get(call.request.call_id);
       if (mine?.type !== call.type) continue;
       const output = joined(call.output ?? "", mine.output ?? "");
-      this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, tried_by: call.tried_by, output });
+      this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, tried_by: call.tried_by, wanted: call.wanted, output });
     }
     if (snapshot.reply && this.openPrompt && snapshot.session.seq === this.seq) {
       const known = snapshot.reply.thoughts.reduce(addThought, /** @type {string[]} */ ([]));
@@ -281,6 +281,8 @@ function following(call, event) {
       return { type: "executing", request, started_at, approval, decision, output: "" };
     case "call.process":
       return { ...call, pid: event.pid };
+    case "call.input":
+      return { ...call, wanted: event.wanted };
     case "call.output":
       return { ...call, received: event.received || call.received, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
     case "call.finished":

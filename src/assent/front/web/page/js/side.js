@@ -4,6 +4,7 @@ import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
 import { askToNotify, folderName, possible } from "./notify.js";
+import { Menu } from "./menu.js";
 import { valueOf } from "./panels.js";
 import { ListedMenu } from "./session_menu.js";
 import { show, state } from "./store.js";
@@ -67,6 +68,11 @@ function Older() {
   return html`<button class="quiet item" onClick=${add}>Show older <span class="soft small">${more} more</span></button>`;
 }
 
+const SERVER_MENU = [
+  { label: "Who has access", act: () => show("access") },
+  { label: "Who decided what", act: () => show("audit") },
+];
+
 function Foot() {
   const [look, setLook] = useState(theme());
   const [ask, setAsk] = useState(possible());
@@ -75,6 +81,7 @@ function Foot() {
     ${ask && html`<button class="quiet" title="Notify me on the desktop when a question is waiting" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
+    ${state.me?.role === "operator" && html`<${Menu} label="Server" items=${SERVER_MENU} />`}
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
 }

@@ -2,7 +2,7 @@
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
 /** @typedef {{ name: "home" | "inbox" | "session", id: string }} Route */
-/** @typedef {"" | "keys" | "new" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo"} Dialog */
+/** @typedef {"" | "keys" | "new" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo" | "access" | "audit"} Dialog */
 /** @typedef {{ id: number, text: string, tone: "" | "bad" }} Notice */
 
 export const state = {

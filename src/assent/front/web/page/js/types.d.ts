@@ -33,6 +33,24 @@ export interface Me {
   /** What keeps the model of new sessions from being used, or why there is none. */
   problem?: string;
 }
+/** A token or login. */
+export interface Token {
+  id: string;
+  name: string;
+  role: Me["role"];
+  owner: string;
+  kind: "named" | "browser" | "local";
+  created_at: number | null;
+  expires_at: number | null;
+  used_at: number | null;
+  used_from: string;
+  current: boolean;
+}
+export interface AuditView {
+  id: number;
+  hash: string;
+  entry: { kind: string; ts: number; by?: string; session?: string; owner?: string; call_id?: string; tool?: string; outcome?: string; digest?: string; about?: string; reason?: string; reference?: string };
+}
 export interface Taken {
   state: "taken" | "recorded";
   key: string;
@@ -119,6 +137,12 @@ export type Display =
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
+export interface InputWanted {
+  prompt: string;
+  number: number;
+  secret?: boolean;
+}
+
 /** A call in any state; which fields it has depends on the state. */
 export interface Call {
   type: CallState;
@@ -131,6 +155,8 @@ export interface Call {
   tried_by?: string | null;
   decision?: Decision;
   pid?: number;
+  /** What it waits for a person to type. */
+  wanted?: InputWanted;
   output?: string;
   received?: number;
   display?: Display;
@@ -165,6 +191,8 @@ export interface ExecDetails {
   risk_reason: string;
   sandbox?: "read-only" | "workspace" | "network" | "off";
   wider?: boolean;
+  domains?: string[];
+  writable?: string[];
   executes?: { path: string; sha256: string }[];
   trial?: Trial;
 }
@@ -302,7 +330,10 @@ export type WireEvent = Envelope &
     | { type: "call.scheduled"; call_id: string; decision: Decision; about?: string }
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
+    | { type: "call.input"; call_id: string; wanted?: InputWanted }
     | { type: "call.output"; call_id: string; text: string; received?: number }
+    | { type: "connection.requested"; call_id: string; connection: number; host: string; port: number; allowed: boolean; reason: string }
+    | { type: "connection.ended"; call_id: string; connection: number; sent: number; received: number; address?: string; problem?: string }
     | ({ type: "chat.compressed"; usage?: Usage; cost?: number; problem?: string } & Shortened)
     | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }

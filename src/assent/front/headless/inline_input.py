@@ -1,0 +1,86 @@
+"""Lets a person type on the terminal what a running command asks for. Secrets are not shown, and nothing is kept."""
+
+import sys
+import termios
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from assent.app.style import Style
+from assent.app.wording import safe
+from assent.events import CallFinished, CallInput, Envelope
+from assent.parts import InputWanted
+
+TypeIn = Callable[[str, int, str | None], Awaitable[str]]
+"""The call, the number of its prompt, and the line; returns why it was not typed."""
+_FLAGS = 3
+
+
+class _Asked(Struct, frozen=True):
+    call_id: str
+    wanted: InputWanted
+
+
+class InlineInput:
+    """One prompt at a time. `say` prints a line."""
+
+    def __init__(self, type_in: TypeIn, style: Style, say: Callable[[str], None]) -> None:
+        self._type_in = type_in
+        self._style = style
+        self._say = say
+        self._waiting: dict[str, InputWanted] = {}
+        self._asked: _Asked | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._asked is not None
+
+    def event(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case CallInput(call_id=call_id, wanted=InputWanted() as wanted):
+                self._waiting[call_id] = wanted
+            case CallInput(call_id=call_id) | CallFinished(call_id=call_id):
+                self._waiting.pop(call_id, None)
+                if self._asked is not None and self._asked.call_id == call_id:
+                    self._say("")
+                    self.close()
+            case _:
+                pass
+
+    def show(self) -> None:
+        """Ask for what the first command waits for."""
+        if self._asked is not None or not self._waiting:
+            return
+        self._asked = _Asked(*next(iter(self._waiting.items())))
+        wanted = self._asked.wanted
+        hidden = ", hidden" if wanted.secret else ""
+        self._say(self._style.dim(f"  the command waits for your input{hidden}; the model does not see it"))
+        self._set_echo(not wanted.secret)
+        sys.stderr.write(f"  {safe(wanted.prompt, 'label')} ")
+        sys.stderr.flush()
+
+    async def take(self, line: str | None) -> None:
+        """A line, or None for the end of the input."""
+        asked = self._asked
+        if asked is None:
+            return
+        self.close()
+        self._waiting.pop(asked.call_id, None)
+        if asked.wanted.secret or line is None:
+            self._say("")
+        text = None if line is None else line.rstrip("\r\n")
+        if problem := await self._type_in(asked.call_id, asked.wanted.number, text):
+            self._say(self._style.red(f"  not typed: {safe(problem, 'label')}"))
+
+    def close(self) -> None:
+        if self._asked is not None:
+            self._asked = None
+            self._set_echo(True)
+
+    @staticmethod
+    def _set_echo(on: bool) -> None:
+        """What was typed before does not count."""
+        terminal = sys.stdin.fileno()
+        attributes = termios.tcgetattr(terminal)
+        attributes[_FLAGS] = attributes[_FLAGS] | termios.ECHO if on else attributes[_FLAGS] & ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSAFLUSH, attributes)

@@ -1,0 +1,142 @@
+"""Which keys answer a question, what they mean there, and how they are listed. Pure functions.
+
+By default Enter means no, and the keys stand side by side. With `enter = "select"`, the answers are a numbered list:
+the arrows move in it, Enter or a number takes one.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from rich.text import Text
+
+from assent.app.call_states import AwaitingApproval
+from assent.app.question_text import offered_keys, option_labels, tried
+from assent.app.trial_text import yes_to
+from assent.approval import AskDetails, EditDetails, Question
+from assent.front.tui.diff_view import SPLIT_WIDTH
+from assent.front.tui.question_view import QuestionView
+from assent.front.tui.themes import Palette
+
+EnterKey = Literal["no", "select"]
+DIGITS = "123456789"
+ANSWERS = frozenset(f"yasteindrA{DIGITS}")
+YES = ANSWERS - frozenset("enr")
+"""Keys that approve; they need the whole question to have been shown."""
+
+
+class Offer(Struct, frozen=True):
+    key: str
+    meaning: str
+    harmless: bool = False
+    """It changes nothing, so the question need not have been read."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is an answer; other keys only move or change the view."""
+        return self.key in ANSWERS
+
+
+def offers(call: AwaitingApproval, view: QuestionView | None, width: int, enter: EnterKey, for_all: int) -> list[Offer]:
+    """The keys of this question. `for_all`: how many questions a yes to all would answer."""
+    if call.tried_by is not None:
+        return [Offer("n", "no, stop it (Enter)" if enter == "no" else "no, stop it"), Offer("r", "no, because…")]
+    part = view is not None and view.partial is not None
+    trial = tried(call.approval.details)
+    asked = isinstance(call.approval.details, AskDetails)
+    words = _words(call, part=part)
+    offered = offered_keys(call.approval)
+    listed = [Offer(key, words[key], offered[key] == "try_first") for key in offered if key in words]
+    listed = [offer for offer in listed if not (part and offer.key in "astd")]
+    listed += [] if asked or trial is not None else [Offer("i", "change arguments")]
+    refuse = "no" if trial is None else "discard"
+    no = f"{refuse} (Enter)" if enter == "no" and not asked else refuse
+    listed += [Offer("n", no), Offer("r", "no, because…")]
+    if for_all > 1:
+        listed.append(Offer("A", f"yes to all {for_all}"))
+    return [*listed, *_moves(call, view, width)]
+
+
+def _words(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
+    words = {"y": "yes, these parts" if part else "yes, once", "a": "always…", "e": "edit first"}
+    if "proceed_always" not in call.approval.options:  # `a` leads to these as well
+        words |= {"s": "always for this server", "t": "always for this tool"}
+    words |= _words_for_trials(call, part=part)
+    if isinstance(call.approval.details, AskDetails):
+        first = chosen_at_once(call.approval.details.questions)
+        words["y"] = f"answer (Enter, or 1–{len(first)})" if first else "answer (Enter)"
+    return words
+
+
+def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
+    """What the keys mean for a command, before and after it was tried."""
+    if not {"try_first", "run_directly"} & set(call.approval.options):
+        return {}
+    trial = tried(call.approval.details)
+    if trial is None:
+        return {"t": "try it first"}
+    return {"y": "apply these parts" if part else yes_to(trial), "t": "try it again", "d": "run it directly"}
+
+
+def needs_reading(key: str, call: AwaitingApproval) -> bool:
+    """A trial changes nothing."""
+    return key in YES and offered_keys(call.approval).get(key) != "try_first"
+
+
+def chosen_at_once(questions: Sequence[Question]) -> list[str]:
+    """The labels that a number chooses, if one number is a complete answer."""
+    if len(questions) != 1 or questions[0].multi_select:
+        return []
+    return option_labels(questions[0])
+
+
+def _moves(call: AwaitingApproval, view: QuestionView | None, width: int) -> list[Offer]:
+    moves: list[Offer] = []
+    if view is not None and len(view.numbers) > 1 and "proceed_once" in call.approval.options:
+        moves += [Offer("[ ]", "part"), Offer("space", "include or exclude it")]
+    diffs = isinstance(call.approval.details, EditDetails) or tried(call.approval.details) is not None
+    if diffs and width > SPLIT_WIDTH:
+        moves.append(Offer("v", "side by side" if view and view.view == "unified" else "one column"))
+    return moves
+
+
+# --- how they are shown ---
+
+
+def legend(listed: Sequence[Offer], palette: Palette, width: int, *, seen: bool) -> Text:
+    """Side by side where there is room; a key and its meaning stay together."""
+    return wrapped([_labelled(offer, palette, seen=seen) for offer in listed], width)
+
+
+def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, seen: bool) -> Text:
+    """One answer on each line, the chosen one marked; the other keys below."""
+    lines: list[Text] = []
+    for place, offer in enumerate(answers(listed)):
+        style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
+        mark = "›" if place == chosen else " "
+        lines.append(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style))
+    moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
+    return Text("\n").join([*lines, *([wrapped(moves, width)] if moves else [])])
+
+
+def answers(listed: Sequence[Offer]) -> list[Offer]:
+    return [offer for offer in listed if offer.answers]
+
+
+def _labelled(offer: Offer, palette: Palette, *, seen: bool) -> Text:
+    blocked = _is_blocked(offer, seen=seen)
+    style = f"{palette.dim if blocked else palette.accent} reverse"
+    return Text.assemble((f" {offer.key} ", style), (f" {offer.meaning}", palette.dim if blocked else ""))
+
+
+def _is_blocked(offer: Offer, *, seen: bool) -> bool:
+    return offer.key in YES and not offer.harmless and not seen
+
+
+def wrapped(offered: Sequence[Text], width: int) -> Text:
+    lines = [Text()]
+    for offer in offered:
+        if lines[-1].cell_len and lines[-1].cell_len + 2 + offer.cell_len > width:
+            lines.append(Text())
+        lines[-1].append("  " if lines[-1].cell_len else "").append_text(offer)
+    return Text("\n").join(lines)

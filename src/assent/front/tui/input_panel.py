@@ -1,0 +1,101 @@
+"""The input of a running command: shows what it asks for, and passes on what the person types, which is kept nowhere.
+
+It takes the keyboard only when nobody is typing. It sends nothing itself: it posts `Typed`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from assent.app.call_states import Executing, ToolCall
+from assent.app.wording import one_line, safe
+from assent.front.tui.steady_input import SteadyInput
+from assent.front.tui.text_style import TextStyler
+
+
+class InputPanel(Vertical):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("ctrl+d", "end", show=False, priority=True),
+    ]
+    DEFAULT_CSS = """
+    InputPanel { height: auto; display: none; padding: 0 1; border: round $warning; background: $surface; }
+    InputPanel:focus-within { border: heavy $warning; }
+    InputPanel Static { height: auto; }
+    InputPanel Input, InputPanel Input:focus { border: none; height: 1; padding: 0; background: $boost; }
+    """
+
+    class Typed(Message):
+        """A line, or None for the end of the input."""
+
+        def __init__(self, call_id: str, number: int, text: str | None) -> None:
+            super().__init__()
+            self.call_id = call_id
+            self.number = number
+            self.text = text
+
+    class Left(Message):
+        """The command keeps waiting; the focus returns to the prompt."""
+
+    def __init__(self, styler: Callable[[], TextStyler]) -> None:
+        super().__init__(id="input-panel")
+        self._styler = styler
+        self._call: Executing | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="input-question")
+        yield SteadyInput(id="input-line")
+        yield Static(id="input-keys")
+
+    @property
+    def line(self) -> Input:
+        return self.query_one(Input)
+
+    def put(self, calls: Sequence[ToolCall]) -> bool:
+        """Shows the first of these calls that waits for input, or nothing. Returns whether that is a new prompt."""
+        call = next((one for one in calls if isinstance(one, Executing) and one.wanted is not None), None)
+        if _prompt_of(call) == _prompt_of(self._call):
+            return False
+        self._call = call
+        self.display = call is not None
+        self.line.value = ""  # what was typed for one prompt is not for the next
+        if call is not None:
+            self._draw(call)
+        return call is not None
+
+    def _draw(self, call: Executing) -> None:
+        wanted, palette = call.wanted, self._styler().palette
+        assert wanted is not None
+        self.line.password = wanted.secret
+        self.border_title = Text("A running command waits for your input")
+        about = Text(one_line(call.request.about), palette.dim)
+        prompt = Text(safe(wanted.prompt, "label") or "(it printed no question)", "bold")
+        self.query_one("#input-question", Static).update(Text("\n").join([about, prompt]))
+        secret = "What you type is hidden. " if wanted.secret else ""
+        keys = f"{secret}It is neither recorded nor shown to the model.  Enter send · Ctrl-D end of input · Esc leave"
+        self.query_one("#input-keys", Static).update(Text(keys, palette.dim))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._send(event.value)
+
+    def action_end(self) -> None:
+        self._send(None)
+
+    def _send(self, text: str | None) -> None:
+        self.line.value = ""
+        if self._call is not None and self._call.wanted is not None:
+            self.post_message(self.Typed(self._call.request.call_id, self._call.wanted.number, text))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+
+def _prompt_of(call: Executing | None) -> tuple[str, int] | None:
+    return None if call is None or call.wanted is None else (call.request.call_id, call.wanted.number)

@@ -1,0 +1,125 @@
+"""Who may use the server: logging in and out, and the list of tokens, of which each can be revoked.
+
+Every change is recorded in the audit before it takes effect. It knows nothing about HTTP.
+"""
+
+import asyncio
+import time
+from pathlib import Path
+
+from assent.app.audit_access import AuditEntry, AuditLog
+from assent.front.web.access_tokens import (
+    BROWSER_SECONDS,
+    TOKENS,
+    LoginCodes,
+    NewToken,
+    Principal,
+    TokenRecord,
+    TokenStore,
+)
+from assent.front.web.api_types import LoggedIn, TokenView
+from assent.front.web.problems import Problem
+from assent.front.web.request_limits import Bucket, RequestLimits, failed_login_rates, source_of
+from assent.front.web.token_audit import TokenAct, token_entry
+from assent.front.web.token_uses import SAVE_INTERVAL, USES, TokenUses
+
+RECORDED_PER_MINUTE = 60
+"""Failed logins that are recorded, from all addresses together: nobody can fill the audit from outside."""
+
+
+class Access:
+    def __init__(self, data: Path, audit: AuditLog, user: str, limits: RequestLimits) -> None:
+        self.tokens = TokenStore(data / TOKENS)
+        self.uses = TokenUses(data / USES)
+        self.codes = LoginCodes()
+        self._audit, self._user = audit, user
+        self._failed = failed_login_rates(limits)
+        self._recorded = Bucket(RECORDED_PER_MINUTE / 60, RECORDED_PER_MINUTE)
+
+    # --- logging in and out ---
+
+    async def log_in(self, code: str, address: str) -> LoggedIn:
+        """A valid code always works, whatever others tried before; only failures are limited."""
+        if not self.codes.redeem(code):
+            await self._refuse(address)
+        new = self.tokens.prepare(self._user, "operator", seconds=BROWSER_SECONDS, kind="browser")
+        await self._record_token("login.succeeded", new.record, f"{self._user}@{address}")
+        self.tokens.add(new.record)
+        self.uses.note(new.record.id, address)
+        return LoggedIn(new.token, new.record.name, new.record.role, new.record.expires_at or 0.0)
+
+    async def _refuse(self, address: str) -> None:
+        if not self._failed.take(source_of(address)):
+            raise Problem("too-many-requests", "too many failed logins from your address; wait a minute")
+        if self._recorded.take():
+            await self._audit.record(AuditEntry(kind="login.failed", ts=time.time(), by=f"@{address}"))
+        raise Problem(
+            "unauthenticated", "this code is invalid, used or expired; press Enter in `assent serve` for a new one"
+        )
+
+    async def log_out(self, principal: Principal, by: str) -> None:
+        record = self._find(principal.token_id)
+        if record is not None:
+            await self._record_token("logout", record, by)
+            self.tokens.revoke(lambda one: one.id == record.id)
+
+    # --- tokens ---
+
+    def listed(self, principal: Principal) -> list[TokenView]:
+        return [self._view(record, principal) for record in self.tokens.records() if _may_manage(principal, record)]
+
+    async def revoke(self, principal: Principal, token_id: str, by: str) -> None:
+        record = self._find(token_id)
+        if record is None or not _may_manage(principal, record):
+            raise Problem("not-found", f"there is no token {token_id}")
+        if record.kind == "local":
+            raise Problem("refused", "this is the server's own token; it ends when the server stops")
+        await self._record_token("token.revoked", record, by)
+        self.tokens.revoke(lambda one: one.id == token_id)
+
+    def _find(self, token_id: str) -> TokenRecord | None:
+        return next((record for record in self.tokens.records() if record.id == token_id), None)
+
+    def _view(self, record: TokenRecord, principal: Principal) -> TokenView:
+        used = self.uses.last(record.id)
+        return TokenView(
+            id=record.id,
+            name=record.name,
+            role=record.role,
+            owner=record.owner,
+            kind=record.kind,
+            created_at=record.created_at,
+            expires_at=record.expires_at,
+            used_at=None if used is None else used.at,
+            used_from="" if used is None else used.address,
+            current=record.id == principal.token_id,
+        )
+
+    # --- the server's own ---
+
+    def announce(self) -> NewToken:
+        """A token for this user's other programs, instead of the one of the last start."""
+        self.end()
+        new = self.tokens.prepare(self._user, "operator", kind="local")
+        self.tokens.add(new.record)
+        return new
+
+    def end(self) -> None:
+        self.tokens.revoke(lambda record: record.kind == "local")
+        self.uses.save(record.id for record in self.tokens.records())
+
+    async def keep_saving(self) -> None:
+        """Runs until cancelled."""
+        while True:
+            await asyncio.sleep(SAVE_INTERVAL)
+            await asyncio.to_thread(self.uses.save, [record.id for record in self.tokens.records()])
+
+    # --- the audit ---
+
+    async def _record_token(self, kind: TokenAct, record: TokenRecord, by: str) -> None:
+        await self._audit.record(token_entry(kind, record, by))
+
+
+def _may_manage(principal: Principal, record: TokenRecord) -> bool:
+    """The user who runs the server manages all; other operators only what belongs to their owner."""
+    return principal.is_administrator or (principal.may("operator") and principal.owner == record.owner)

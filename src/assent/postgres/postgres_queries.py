@@ -1,0 +1,85 @@
+"""The questions that the log in PostgreSQL answers, as SQL. Knows no connection."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from assent.agent.spending import Spending
+from assent.session.log import SessionInfo
+
+_INFO = """
+SELECT id, folder, model, title, created_at, updated_at, next_seq - 1 AS events, mode, owner, client,
+    (SELECT count(*) FROM approvals WHERE session = sessions.id) AS waiting, unfinished, held FROM sessions """
+SESSIONS = _INFO + "ORDER BY updated_at DESC, id DESC"
+INFOS = _INFO + "WHERE id = ANY ($1)"
+HEADS = "SELECT id, next_seq - 1 FROM sessions"
+EVENTS = """
+SELECT s.next_seq, e.seq, e.ts, e.v, e.data FROM sessions s
+LEFT JOIN LATERAL (SELECT * FROM events WHERE session = s.id AND seq > $2 ORDER BY seq LIMIT $3) e ON true
+WHERE s.id = $1 ORDER BY e.seq"""
+PROMPTS = """
+SELECT v, data FROM events WHERE type = 'prompt.submitted' AND session IN (
+    SELECT id FROM sessions WHERE folder = $1 ORDER BY updated_at DESC LIMIT $2
+) ORDER BY ts DESC, seq DESC LIMIT $3"""
+INBOX = "SELECT key, data FROM inbox WHERE session = $1 AND taken IS NULL ORDER BY id"
+PENDING = "SELECT DISTINCT session FROM inbox WHERE taken IS NULL"
+WAITING = """
+SELECT a.session, a.call_id, a.asked_at, a.data FROM approvals a JOIN sessions s ON s.id = a.session
+WHERE $1::text IS NULL OR s.owner = $1 ORDER BY a.asked_at, a.session, a.call_id LIMIT $2 OFFSET $3"""
+WAITING_IN = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1"
+WAITING_CALL = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1 AND call_id = $2"
+COUNT_WAITING = "SELECT s.owner, count(*) FROM approvals a JOIN sessions s ON s.id = a.session GROUP BY s.owner"
+EXPIRED = "SELECT DISTINCT session FROM approvals WHERE expires_at <= $1"
+_SUMS = """
+COALESCE(sum(requests), 0)::bigint, COALESCE(sum(tokens), 0)::bigint, COALESCE(sum(dollars), 0),
+COALESCE(sum(unpriced), 0)::bigint FROM spending"""
+SPENT_ON = f"SELECT {_SUMS} WHERE day = $1"
+SPENT_BY_SESSION = f"SELECT session, {_SUMS} GROUP BY session"
+
+STAMP = "SELECT digest, session FROM stamps WHERE key = $1"
+KEEP_STAMP = """
+INSERT INTO stamps (key, digest, session) VALUES ($1, $2, $3)
+ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING digest, session"""
+CREATE = """
+INSERT INTO sessions (id, next_seq, folder, model, created_at, updated_at) VALUES ($1, 1, $2, $3, $4, $4)
+ON CONFLICT (id) DO NOTHING RETURNING id"""
+ACQUIRE = "UPDATE sessions SET epoch = epoch + 1, held = true WHERE id = $1 RETURNING epoch, next_seq, owner"
+RELEASE = "UPDATE sessions SET held = false WHERE id = $1 AND epoch = $2"
+IN_USE = """
+SELECT EXISTS (SELECT FROM inbox WHERE session = $1 AND taken IS NULL)
+    OR EXISTS (SELECT FROM sessions WHERE id = $1 AND next_seq - 1 <> $2)"""
+FORGET = (
+    "DELETE FROM events WHERE session = $1",
+    "DELETE FROM inbox WHERE session = $1",
+    "DELETE FROM approvals WHERE session = $1",
+    "DELETE FROM stamps WHERE session = $1",
+    """
+    WITH gone AS (DELETE FROM spending WHERE session = $1 RETURNING day, requests, tokens, dollars, unpriced)
+    INSERT INTO spending SELECT '', gone.* FROM gone ON CONFLICT (session, day) DO UPDATE SET
+        requests = spending.requests + excluded.requests, tokens = spending.tokens + excluded.tokens,
+        dollars = spending.dollars + excluded.dollars, unpriced = spending.unpriced + excluded.unpriced""",
+    "DELETE FROM sessions WHERE id = $1",
+)
+"""What a deleted session has used still counts, without its name."""
+SWEEP = (
+    """
+    DELETE FROM stamps WHERE key IN (
+        SELECT key FROM stamps s WHERE at < now() - interval '7 days' AND NOT EXISTS (
+            SELECT FROM inbox i WHERE i.session = s.session AND i.key = s.key AND taken IS NULL
+        ) ORDER BY at LIMIT 1000 FOR UPDATE SKIP LOCKED
+    )""",
+    """
+    DELETE FROM inbox WHERE id IN (
+        SELECT id FROM inbox WHERE taken < now() - interval '7 days' ORDER BY taken LIMIT 1000 FOR UPDATE SKIP LOCKED
+    )""",
+)
+"""A repeated request comes soon: a week later it is forgotten. Never a waiting command or its stamp."""
+WRITES = "UPDATE layout SET version = version"
+
+
+def info_of(row: Any) -> SessionInfo:
+    return SessionInfo(**dict(row))
+
+
+def spending_of_row(row: Sequence[Any]) -> Spending:
+    requests, tokens, dollars, unpriced = row
+    return Spending(requests, tokens, float(dollars), unpriced)

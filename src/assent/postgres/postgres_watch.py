@@ -1,0 +1,129 @@
+"""One direct connection that listens for changes of other machines, and holds the locks of the sessions open here.
+
+If it breaks, the server frees the locks: they are taken again, if nobody was faster, and everybody who watches is told
+that something may have changed meanwhile. The fence protects a session in between. A connection pooler that hands out
+a connection per transaction cannot be used for this one.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+import asyncpg
+
+from assent.postgres.connection_protocol import Connection
+from assent.postgres.postgres_connections import LOST, Connections, close_quietly
+from assent.postgres.postgres_writer import CHANNEL
+from assent.session.log import LogError, session_busy
+
+RECONNECT_SECONDS = 0.5
+_KEY = "hashtextextended(current_schema() || '/' || $1, 0)"
+_LOCK = f"SELECT pg_try_advisory_lock({_KEY})"
+_UNLOCK = f"SELECT pg_advisory_unlock({_KEY})"
+IS_LOCKED = f"""
+SELECT EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (classid::bigint << 32 | objid::bigint) = {_KEY}
+)"""
+
+
+class PostgresWatch:
+    def __init__(self, connections: Connections, own_process: Callable[[], int]) -> None:
+        self._connections = connections
+        self._own_process = own_process
+        self._connection: Connection | None = None
+        self._using = asyncio.Lock()
+        """A connection does one thing at a time."""
+        self.locked: set[str] = set()
+        self._watchers: dict[str, list[Callable[[], None]]] = {}
+        self._reconnecting: asyncio.Task[None] | None = None
+
+    # --- watching ---
+
+    def watch(self, session: str, changed: Callable[[], None]) -> Callable[[], None]:
+        """Every session, if the name is empty."""
+        self._watchers.setdefault(session, []).append(changed)
+        self._connect_soon()
+
+        def stop() -> None:
+            self._watchers[session].remove(changed)
+            if not self._watchers[session]:
+                del self._watchers[session]
+
+        return stop
+
+    def tell(self, session: str) -> None:
+        for changed in list(self._watchers.get(session, ())):
+            changed()
+
+    def _tell_everybody(self) -> None:
+        for session in list(self._watchers):
+            self.tell(session)
+
+    def _heard(self, _connection: object, process: int, _channel: str, payload: object) -> None:
+        if process == self._own_process():
+            return  # whoever writes here tells the watchers itself
+        sessions = str(payload).split("\n") if payload else list(self._watchers)
+        for session in dict.fromkeys([*sessions, ""]):
+            self.tell(session)
+
+    # --- locks ---
+
+    async def lock(self, session: str) -> None:
+        """Raises SessionBusy. Freed by the server if this process dies."""
+        if session in self.locked:
+            raise session_busy(session)
+        async with self._using:
+            connection = await self._connected()
+            if not await connection.fetchval(_LOCK, session):
+                raise session_busy(session)
+            self.locked.add(session)
+
+    async def unlock(self, session: str) -> None:
+        self.locked.discard(session)
+        if self._connection is not None and not self._connection.is_closed():
+            async with self._using:
+                await self._connection.execute(_UNLOCK, session)
+
+    # --- the connection ---
+
+    async def _connected(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            connection = await self._connections.connect()
+            connection.add_termination_listener(self._lost)
+            await connection.add_listener(CHANNEL, self._heard)
+            for session in list(self.locked):
+                if not await connection.fetchval(_LOCK, session):
+                    self.locked.discard(session)  # somebody else has it now; our fence is of no use any more
+            self._connection = connection
+        return self._connection
+
+    def _connect_soon(self) -> None:
+        if not self._connections.closed and (self._reconnecting is None or self._reconnecting.done()):
+            self._reconnecting = asyncio.create_task(self._keep_trying())
+
+    async def _keep_trying(self) -> None:
+        while not self._connections.closed:
+            try:
+                async with self._using:
+                    await self._connected()
+                return
+            except (*LOST, asyncpg.PostgresError, LogError):
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    def _lost(self, connection: object) -> None:
+        if connection is self._connection and not self._connections.closed:
+            self._connection = None
+            self._reconnecting = asyncio.create_task(self._catch_up())
+
+    async def _catch_up(self) -> None:
+        await self._keep_trying()
+        self._tell_everybody()
+
+    async def close(self) -> None:
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            await asyncio.wait([self._reconnecting])
+        self.locked.clear()
+        connection, self._connection = self._connection, None
+        await close_quietly(connection)

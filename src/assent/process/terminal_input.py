@@ -1,0 +1,205 @@
+"""Notices that a command waits for somebody to type, and types for the person.
+
+A terminal does not say that a program reads from it. So when nothing has been printed for a moment, this looks: whether
+a process is in the middle of reading, whether the echo is off as for a password, and whether the last line has the
+shape of a question. What a person types is written to the terminal with the echo switched off, and goes nowhere else.
+If nobody types, the command gets the end of its input after a while, and is ended if that does not help.
+"""
+
+import asyncio
+import os
+import termios
+from collections.abc import Callable
+
+from assent.parts import InputWanted
+from assent.process.plain_text import plain
+from assent.process.prompt_shapes import is_prompt, wants_no_secret, wants_secret
+from assent.process.tty_reader import reads_terminal
+from assent.process.typed_text import TypedText
+
+QUIET = 0.3
+"""Seconds without output until it looks for the first time."""
+_LONGEST_PAUSE = 4.0
+"""Seconds between two looks, at most."""
+_LAST_LINES = 1000
+_SHOWN = 300
+"""Characters of the prompt."""
+_ENDS_OF_INPUT = 5
+"""So often a command that nobody types for is told that there is no more input."""
+_LONGEST_TYPED = 4000
+"""Bytes; a terminal takes no longer line."""
+_FLAGS, _CHARACTERS = 3, 6
+"""Positions in the attributes of a terminal."""
+
+
+class CannotType(ValueError):
+    """The text cannot be typed as one line."""
+
+
+class Keyboard:
+    """The person's way into a command. `tell` hears what the command wants, and None when it no longer waits."""
+
+    def __init__(self, tell: Callable[[InputWanted | None], None]) -> None:
+        self.tell = tell
+        self.terminal: TerminalInput | None = None
+        self.typed = 0
+        """How many times a person typed something."""
+
+    def type(self, number: int, text: str | None) -> bool:
+        """One line, or None for the end of the input. False if that prompt no longer waits. Raises CannotType."""
+        if text is not None and (not text.isprintable() or len(text.encode()) > _LONGEST_TYPED):
+            raise CannotType("Type one line without control characters, up to 4,000 bytes.")
+        if self.terminal is None or not self.terminal.type(number, text):
+            return False
+        self.typed += 1
+        return True
+
+
+class TerminalInput:
+    """`over` ends the command; `pass_on` takes output that it held back, or that stands for an echo."""
+
+    def __init__(
+        self,
+        terminal: int,
+        device: int,
+        keyboard: Keyboard,
+        max_wait: float | None,
+        over: Callable[[], None],
+        pass_on: Callable[[str], None],
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._terminal, self._device, self._keyboard = terminal, device, keyboard
+        self._max_wait, self._over, self._pass_on = max_wait, over, pass_on
+        self.typed_text = TypedText()
+        self.wanted: InputWanted | None = None
+        self.waits_for_person = False
+        """It certainly waits, so its silence says nothing."""
+        self._lines = ""
+        self._silenced = False
+        """We have switched the echo off; the terminal no longer tells whether a program did."""
+        self._deserted = False
+        """Nobody typed in time, so nobody is asked again."""
+        self._prompts = 0
+        self._ends = 0
+        self._pause = QUIET
+        self._look_again: asyncio.TimerHandle | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        keyboard.terminal = self
+        self._later(QUIET)
+
+    def close(self) -> None:
+        self._keyboard.terminal = None
+        self._withdraw()
+        self._stop(self._look_again)
+        self._terminal = -1
+
+    def heard(self, text: str) -> None:
+        """The command printed something, so it does not wait for what it wanted before."""
+        self._lines = (self._lines + text)[-_LAST_LINES:]
+        self._withdraw()
+        self._pause = QUIET
+        self._later(QUIET)
+
+    # --- typing ---
+
+    def type(self, number: int, text: str | None) -> bool:
+        if self.wanted is None or self.wanted.number != number:
+            return False
+        self._withdraw()
+        self._pause = QUIET
+        if text is None:
+            self._end_input()
+        else:
+            self.typed_text.add(text)
+            self._enter(text)
+        self._later(QUIET)
+        return True
+
+    def _enter(self, text: str) -> None:
+        """Without the echo, only the line ends as it would with it."""
+        attributes = termios.tcgetattr(self._terminal)
+        self._lines = ""
+        if attributes[_FLAGS] & termios.ECHO:
+            attributes[_FLAGS] &= ~termios.ECHO
+            termios.tcsetattr(self._terminal, termios.TCSANOW, attributes)
+            self._silenced = True
+        if self._silenced:
+            self._pass_on("\n")
+        os.write(self._terminal, text.encode() + (b"\n" if attributes[_FLAGS] & termios.ICANON else b"\r"))
+
+    def _end_input(self) -> None:
+        self._ends += 1
+        os.write(self._terminal, termios.tcgetattr(self._terminal)[_CHARACTERS][termios.VEOF])
+
+    # --- looking ---
+
+    def _later(self, seconds: float) -> None:
+        self._stop(self._look_again)
+        self._look_again = self._loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        """In a thread: it goes through all processes of the machine."""
+        if held := self.typed_text.flush():
+            self._pass_on(held)
+            self._lines += held
+        lines = self._lines
+        looking = self._loop.run_in_executor(None, reads_terminal, self._device)
+        looking.add_done_callback(lambda looked: self._saw(looked, lines))
+
+    def _saw(self, looked: "asyncio.Future[bool | None]", lines: str) -> None:
+        if self._terminal < 0 or looked.cancelled() or lines != self._lines:
+            return
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        self._later(self._pause)
+        wanted, certain = self._judge(looked.result())
+        if wanted is None:
+            self._withdraw()
+        elif self._deserted and certain:
+            self._give_up()
+        elif (wanted, certain) != (self.wanted, self.waits_for_person):
+            self._ask(wanted, certain)
+
+    def _ask(self, wanted: InputWanted, certain: bool) -> None:
+        self._stop(self._deadline)
+        self.wanted, self.waits_for_person = wanted, certain
+        self._keyboard.tell(wanted)
+        if certain and self._max_wait is not None:
+            self._deadline = self._loop.call_later(self._max_wait, self._too_late)
+
+    def _judge(self, reading: bool | None) -> tuple[InputWanted | None, bool]:
+        """What the command wants, if anything, and whether it certainly waits for that."""
+        flags = termios.tcgetattr(self._terminal)[_FLAGS]
+        hides, by_lines = not flags & termios.ECHO and not self._silenced, bool(flags & termios.ICANON)
+        lines = [line for line in plain(self._lines).split("\n") if line.strip()]
+        last = lines[-1][-_SHOWN:] if lines else ""
+        asks = not self._lines.endswith("\n") and is_prompt(last)
+        if not (reading or asks or (hides and reading is None) or not by_lines):
+            return None, False
+        secret = wants_secret(last) or (not flags & termios.ECHO and by_lines and not wants_no_secret(last))
+        return InputWanted(last, self._prompts, secret), bool(reading or (hides and reading is None))
+
+    def _too_late(self) -> None:
+        self._deserted = True
+        self._give_up()
+
+    def _give_up(self) -> None:
+        self._withdraw()
+        if self._ends >= _ENDS_OF_INPUT:
+            self._over()
+            return
+        self._end_input()
+        self._pause = QUIET
+        self._later(QUIET)
+
+    def _withdraw(self) -> None:
+        self._stop(self._deadline)
+        self.waits_for_person = False
+        if self.wanted is not None:
+            self.wanted = None
+            self._prompts += 1
+            self._keyboard.tell(None)
+
+    @staticmethod
+    def _stop(timer: asyncio.TimerHandle | None) -> None:
+        if timer is not None:
+            timer.cancel()

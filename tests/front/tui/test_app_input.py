@@ -1,0 +1,69 @@
+"""A command that asks for input, in the terminal UI: shown, answered by the person, and recorded nowhere."""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+import pytest
+
+from assent.events import CallFinished
+from assent.process.supervisor_client import AVAILABLE
+from support.app_harness import AppHarness
+from support.program import asks_for, says, shell
+from support.waiting import until
+
+pytestmark = [
+    pytest.mark.spec("D2"),
+    pytest.mark.skipif(not AVAILABLE, reason="only Linux has a supervisor"),
+]
+
+MakeHarness = Callable[..., AppHarness]
+SECRET = "xyzzy-42-plugh"
+LOGIN = 'read -rs -p "Password: " word; echo "typed: $word"; printf %s "$word" | sha256sum'
+
+
+async def test_a_password_is_typed_in_a_hidden_field_and_recorded_nowhere(harness: MakeHarness):
+    async with harness(asks_for(shell(LOGIN)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_shown("A running command waits for your input", "Password:")
+        panel = on.app.input_panel
+        assert panel.line.password
+        panel.line.focus()
+        await on.types(SECRET)
+        assert SECRET not in on.shown
+        await on.press("enter")
+        await on.until_idle()
+        assert not panel.display and on.app.prompt.has_focus
+        assert SECRET not in on.shown
+        assert sha256(SECRET.encode()).hexdigest() in str((await on.recorded(CallFinished))[0].result)
+    files = [path for path in on.folder.parent.rglob("*") if path.is_file()]
+    assert any(b"Password: " in path.read_bytes() for path in files), "the log is among them"
+    assert not any(SECRET.encode() in path.read_bytes() for path in files)
+
+
+async def test_ctrl_d_ends_the_input_of_a_command(harness: MakeHarness):
+    command = shell('read -r -p "Go on? [y/N] " word || echo ended')
+    async with harness(asks_for(command), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await until(lambda: on.app.input_panel.display)
+        assert not on.app.input_panel.line.password
+        on.app.input_panel.line.focus()
+        await on.press("ctrl+d")
+        await on.until_idle()
+        assert "ended" in str((await on.recorded(CallFinished))[0].result)
+
+
+async def test_esc_leaves_the_command_waiting_and_f2_returns_to_it(harness: MakeHarness):
+    command = shell('read -r -p "Name: " word; echo "got ${#word}"')
+    async with harness(asks_for(command), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await until(lambda: on.app.input_panel.display)
+        on.app.input_panel.line.focus()
+        await on.press("escape")
+        assert on.app.prompt.has_focus and on.app.input_panel.display
+        await on.press("f2")
+        await on.types("Ada\n")
+        await on.until_idle()
+        assert "got 3" in str((await on.recorded(CallFinished))[0].result)

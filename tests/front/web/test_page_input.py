@@ -1,0 +1,39 @@
+"""A command that asks for input, in the page: a person types it, and it is recorded nowhere."""
+
+from hashlib import sha256
+
+import pytest
+from playwright.sync_api import expect
+
+from support.page import Served, Windows, needs_browser
+from support.program import asks_for, says, shell
+
+pytestmark = [needs_browser, pytest.mark.spec("D2")]
+SECRET = "xyzzy-42-plugh"
+
+
+def test_a_password_is_typed_in_the_page_and_is_nowhere_on_disk(served: Served, windows: Windows) -> None:
+    command = 'read -rs -p "Password: " word; echo "typed: $word"; printf %s "$word" | sha256sum'
+    tab = windows.open("ann")
+    tab.begin(served.play(asks_for(shell(command)), says("Done.")), served.project())
+    tab.yes()
+    field = tab.page.get_by_label("The command waits for your input: Password:")
+    expect(field).to_have_attribute("type", "password")
+    tab.page.reload()  # the prompt is still there
+    field.fill(SECRET)
+    tab.page.get_by_role("button", name="Send", exact=True).last.click()
+    tab.sees("Done.")
+    tab.sees(sha256(SECRET.encode()).hexdigest())
+    assert SECRET not in tab.page.content()
+    files = [path for path in served.home.parent.rglob("*") if path.is_file()]
+    assert any(b"Password: " in path.read_bytes() for path in files), "the log is among them"
+    assert not any(SECRET.encode() in path.read_bytes() for path in files)
+
+
+def test_the_input_of_a_command_can_be_ended_in_the_page(served: Served, windows: Windows) -> None:
+    tab = windows.open("ann")
+    model = served.play(asks_for(shell('read -r -p "Go on? [y/N] " word || echo "it ended"')), says("Done."))
+    tab.begin(model, served.project())
+    tab.yes()
+    tab.page.get_by_role("button", name="End of input").click()
+    tab.sees("it ended")

@@ -1,0 +1,12 @@
+"""For doubles of `Live`: a call that has no business with the network."""
+
+from assent.web.access import Access, ConnectionEnd
+from assent.web.destinations import Destination
+
+
+class NoNetwork:
+    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+        raise AssertionError(f"nobody expected a connection to {wanted}")
+
+    def connection_ended(self, number: int, end: ConnectionEnd) -> None:
+        raise AssertionError("there was no connection")
