@@ -10,6 +10,7 @@ from bench import (
     first_request,
     memory,
     output,
+    proxy,
     rounds,
     sandbox,
     scheduler,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "output": output,
     "sandbox": sandbox,
     "trial": trial,
+    "proxy": proxy,
     "terminal": terminal,
     "server": server,
 }
@@ -50,7 +52,7 @@ def main() -> int:
         print_title(name, BENCHMARKS[name].__doc__ or "")
         missed += print_rows(BENCHMARKS[name].measure(options.quick))
     print(f"\n{missed or 'No'} goal{'' if missed == 1 else 's'} missed. {_machine()}")
-    return 0
+    return 1 if missed and not options.quick else 0
 
 
 def _machine() -> str:

@@ -46,6 +46,8 @@ class _Unheard:
 
     def process(self, pid: int) -> None: ...
 
+    def asks(self, wanted: object, type_in: object) -> None: ...
+
     async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
         return Access(False, "it has no network")
 

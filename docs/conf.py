@@ -19,7 +19,16 @@ language = "en"
 extensions = ["myst_parser"]
 root_doc = "README"
 CONTENTS = {
-    "Using Assent": ("docs/guide", "docs/models", "docs/policy", "docs/api", "docs/scaling", "SECURITY", "CHANGELOG"),
+    "Using Assent": (
+        "docs/guide",
+        "docs/models",
+        "docs/policy",
+        "docs/api",
+        "docs/operations",
+        "docs/scaling",
+        "SECURITY",
+        "CHANGELOG",
+    ),
     "Developing Assent": ("CONTRIBUTING", "docs/architecture", "docs/glossary", "docs/spec"),
     "How-to guides": ("docs/howto/add-a-tool", "docs/howto/add-a-provider", "docs/howto/add-a-front-end"),
 }

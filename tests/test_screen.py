@@ -389,5 +389,5 @@ def test_json_lines_in_and_out() -> None:
         "suspicious": ["terminal escape sequence"],
     }
     request: dict[str, Any] = {"text": "a", "context": "nowhere"}
-    with pytest.raises(ValueError, match="context must be one of prompt, output, label, html"):
+    with pytest.raises(ValueError, match="context must be one of prompt, output, terminal, label, html"):
         check_text(request)

@@ -59,6 +59,8 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True,
     """What it runs in."""
     wider: bool = False
     """The model asks for this sandbox, because the command did not work in a tighter one."""
+    background: bool = False
+    """It runs on after the call, until it is stopped or the session ends."""
     domains: tuple[str, ...] = ()
     """The hosts that it may connect to without asking, in the sandbox `network`."""
     writable: tuple[str, ...] = ()
@@ -137,8 +139,11 @@ Details = EditDetails | ExecDetails | InfoDetails | McpDetails | AskDetails
 GrantKind = Literal["exact", "subcommand", "program", "file", "folder", "tool", "server", "domain"]
 
 
+Lasts = Literal["session", "folder", "everywhere"]
+
+
 class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A standing permission for this session: what it covers, until when, who gave it, and from which call."""
+    """A standing permission: what it covers, until when, who gave it, and from which call."""
 
     id: str
     kind: GrantKind
@@ -159,6 +164,8 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Where these commands may write, besides the workspace."""
     kept: bool = False
     """It also becomes a rule in the user's own policy file, and so holds for later sessions."""
+    lasts: Lasts = "session"
+    """Whether it also holds for later sessions, in this folder or in every folder."""
     by: str = ""
     from_call: str = ""
     expires_at: float | None = None

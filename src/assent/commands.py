@@ -58,6 +58,13 @@ class CancelCall(CommandBase, frozen=True, tag="cancel_call"):
     by: str = ""
 
 
+class StopBackground(CommandBase, frozen=True, tag="stop_background"):
+    """Ends the background command that this call started."""
+
+    call_id: str
+    by: str = ""
+
+
 class SetMode(CommandBase, frozen=True, tag="set_mode"):
     mode: Mode
     by: str = ""
@@ -134,6 +141,7 @@ Command = (
     | Answer
     | CancelTurn
     | CancelCall
+    | StopBackground
     | SetMode
     | SetModel
     | SetEffort

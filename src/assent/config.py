@@ -44,6 +44,12 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     output_mb: Annotated[int, Meta(ge=0)] = 256
     memory_mb: Annotated[int, Meta(ge=0)] | None = None
     """For all its processes together; four fifths of the machine's memory, if not set."""
+    processes: Annotated[int, Meta(ge=0)] = 4_000
+    """At the same time; in a sandbox, threads count as well."""
+    file_mb: Annotated[int, Meta(ge=0)] = 10_000
+    """For each file that it writes."""
+    open_files: Annotated[int, Meta(ge=0)] = 16_384
+    """For each process."""
 
 
 class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,6 +122,19 @@ class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
     """The entry of the system's keyring: `{ keyring = "SERVICE/USER" }`."""
 
 
+class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Is told by `assent serve` that a question is waiting: `[[webhooks]]`."""
+
+    url: Annotated[str, Meta(pattern="^https?://[^/]+")]
+    format: Literal["json", "ntfy", "slack"] = "json"
+    secret_variable: str = ""
+    """The environment variable with the secret that signs requests; for ntfy, its access token."""
+    delay: Annotated[float, Meta(ge=0)] = 10.0
+    """Seconds: a question that is answered sooner is not reported."""
+    owner: str = ""
+    """Whose sessions it is about; those of the user who runs the server, if not set."""
+
+
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What commands can do, whatever their words say: `[sandbox]`."""
 
@@ -133,6 +152,18 @@ class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     keep_days: Annotated[int, Meta(ge=1)] | None = None
     """How long records are kept; for ever, if not set."""
+
+
+Notice = Literal["bell", "title", "osc9", "osc777", "osc99"]
+
+
+class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The terminal UI: `[terminal]`."""
+
+    enter: Literal["no", "select"] = "no"
+    """What Enter answers to a question: no, or what is selected with the arrows, as in other tools."""
+    notify: tuple[Notice, ...] = ("bell", "title")
+    """How a question makes itself noticed. `osc9`, `osc777` and `osc99` are desktop notifications, by terminal."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -158,6 +189,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     commands: CommandLimits = CommandLimits()
     sandbox: SandboxSettings = SandboxSettings()
     limits: SpendingLimits = SpendingLimits()
+    terminal: TerminalSettings = TerminalSettings()
     audit: AuditSettings = AuditSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
@@ -168,6 +200,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The share of the model's context window above which the conversation is compressed; 0 means never."""
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
+    webhooks: tuple[Webhook, ...] = ()
     providers: dict[ProviderName, OwnProvider] = {}
     keys: dict[ProviderName, str | KeyReference] = {}
     """Keys by provider. With a key itself in it, the file must be readable by its owner only."""

@@ -165,6 +165,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The hosts that it may connect to in the sandbox `network` without asking."""
     writable: tuple[str, ...] = ()
     """What it may write to in its sandbox, besides the workspace: real paths."""
+    variables: dict[str, str] = {}
+    """What its sandbox adds to the environment: where caches are, and the proxy."""
     unchanged: tuple[ExecutedFile, ...] = ()
     """Files that must still have this content whenever a program starts."""
 

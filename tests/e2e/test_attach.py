@@ -166,7 +166,7 @@ async def test_a_new_session_is_begun_on_the_server(program: Program, served: Se
             await asyncio.to_thread(terminal.until, "Ask something about this folder")  # the session is open
             await asyncio.to_thread(terminal.type, "go\r")
             await asyncio.to_thread(terminal.until, "yes, once")
-            terminal.interrupt_twice()
+            terminal.quit()
             await asyncio.to_thread(terminal.until, "Continue with: assent attach 20")
         (session,) = (await api.sessions())["sessions"]
         assert session["title"] == "go" and session["folder"] == str(program.folder)

@@ -116,7 +116,7 @@ def test_the_settings_of_a_child_do_not_widen_its_mode(program: Program):
 
 
 def test_a_command_that_nobody_listed_is_refused():
-    listed = {"sessions", "policy", "mcp", "sandbox"}
+    listed = {"sessions", "policy", "mcp", "sandbox", "audit"}
     assert {name for name in COMMANDS if refusal([name]) is None} == listed
     assert refusal(["mcp", "add", "x", "--", "true", "--help"]) is not None
 

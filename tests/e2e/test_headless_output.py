@@ -51,7 +51,7 @@ def test_json_prints_one_object_with_the_answer_and_the_counts(program: Program)
     ended = program.run("-p", "hello", "-m", a_whole_turn(program), "-o", "json")
     result = ended.result
     assert (ended.code, ended.err) == (0, "")
-    assert (result["type"], result["status"], result["response"]) == ("result", "success", "I look. \n\nAll is well.")
+    assert (result["type"], result["status"], result["response"]) == ("result", "success", "All is well.")
     assert result["session_id"] == program.sessions()[0]
     assert result["stats"]["tokens"] == {"input": 30, "output": 8, "thoughts": 0, "cached": 0, "total": 38}
     assert result["stats"]["tools"]["success"] == 1

@@ -38,6 +38,19 @@ def test_without_a_terminal_what_would_ask_is_refused_and_the_rest_runs(program:
     assert program.events_of_type("approval.requested") == []
 
 
+@pytest.mark.spec("G6")
+def test_refused_and_failed_calls_are_in_the_json_result_and_its_status_is_honest(program: Program):
+    model = program.scenario(asks_for(write("a.txt", "x\n"), read("nowhere.txt")), says("I could not."))
+    result = program.run("-p", "go", "-m", model, "-o", "json").result
+    assert (result["status"], result["response"]) == ("refused", "I could not.")
+    first, second = result["calls"]
+    assert (first["tool"], first["status"], first["about"]) == ("write_file", "refused", "a.txt")
+    assert "nobody can give it" in first["reason"]
+    assert (second["tool"], second["status"]) == ("read_file", "failed")
+    allowed = program.run("-p", "go", "-m", model, "-o", "json", "--approval-mode", "auto_edit").result
+    assert allowed["status"] == "success" and [call["tool"] for call in allowed["calls"]] == ["read_file"]
+
+
 def test_whoever_reads_the_output_is_told_how_to_be_asked(program: Program):
     model = program.scenario(asks_for(write("a.txt", "x\n")), says("Done."))
     refused = program.run("-p", "go", "-m", model)

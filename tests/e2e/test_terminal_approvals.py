@@ -100,7 +100,7 @@ def test_an_edited_proposal_is_shown_again_and_written_as_edited(program: Progra
         terminal.until(OFFER)
         terminal.answer("e")
         shown = terminal.until(OFFER, 2)
-        assert "changed the proposal" in shown
+        assert "the proposal was changed by hand" in shown
         assert "  +mine" in shown
         assert not (program.folder / "notes.txt").exists()
         terminal.answer("y")

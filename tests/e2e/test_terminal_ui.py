@@ -27,7 +27,7 @@ def submit(terminal: Terminal, text: str) -> None:
 
 
 def leave(terminal: Terminal) -> int:
-    terminal.interrupt_twice()
+    terminal.quit()
     return terminal.wait()
 
 
@@ -48,6 +48,81 @@ def test_the_tour_is_played_to_its_end(program: Program):
         assert leave(terminal) == 0
         assert "sessions show" in terminal.shown  # what to do next, on the terminal as it was before
     assert "amount >= 10_000" in (project / "cart.py").read_text()
+
+
+@pytest.mark.spec("G6")
+def test_a_prompt_on_the_command_line_opens_the_ui_with_it(program: Program):
+    with Terminal(program, "-m", program.scenario(says("It is fixed.")), "fix the test", size=SIZE) as terminal:
+        terminal.until("❯ fix the test")
+        terminal.until("It is fixed.")
+        assert leave(terminal) == 0
+
+
+@pytest.mark.spec("G4")
+def test_ctrl_c_interrupts_and_ctrl_d_leaves_a_waiting_question_open(program: Program):
+    slow: dict[str, object] = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
+    with start(program, slow, asks_for(CANARY)) as terminal:
+        submit(terminal, "tell")
+        terminal.until("Once upon")
+        terminal.interrupt()
+        terminal.until("Cancelled. What was done is kept.")
+        terminal.type("go\r")
+        terminal.until(YES)
+        terminal.type("\x04")
+        assert terminal.wait() == 0
+        assert "a call is waiting for your answer" in terminal.shown
+    assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.spec("N5")
+def test_a_question_sets_the_title_and_rings_as_configured(program: Program):
+    program.home.mkdir()
+    (program.home / "settings.toml").write_text('[terminal]\nnotify = ["title", "osc777"]\n')
+    with start(program, asks_for(CANARY), says("Done.")) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        assert terminal.title == "? Run a command (risk: medium)"
+        terminal.press("y")
+        terminal.until("Done.")
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.parametrize("answers", ["yyy", "nn"])
+def test_the_tour_ends_well_whatever_is_answered_and_typed(program: Program, answers: str):
+    """After a no, the person says something and the script continues with its next step."""
+    with Terminal(program, "tour", size=(100, 40), env={"TMPDIR": str(program.folder)}) as terminal:
+        for number, answer in enumerate(answers, start=1):
+            terminal.until("yes, once")
+            terminal.press(answer)
+            terminal.until_true(lambda: "yes, once" not in terminal.shown, "the question stays")
+            if answer == "n":
+                terminal.until("so the turn ends here", count=number)
+                terminal.type(f"go on {number}\r")
+        if answers == "nn":
+            terminal.until("yes, once")
+            terminal.press("y")
+            terminal.until("The tests still fail, because the change was not made")
+        else:
+            terminal.until("All three tests pass now")
+        for words in ("what now?", "hello?"):
+            terminal.type(f"{words}\r")
+            terminal.until(f"❯ {words}")
+        terminal.until("That was the tour. I follow a script", count=2)
+        assert leave(terminal) == 0
+        assert "exhausted" not in terminal.shown and "../" not in terminal.shown
+
+
+@pytest.mark.spec("G6", "H2")
+def test_the_tour_is_shown_on_the_page_as_well(program: Program):
+    with Terminal(program, "tour", "--web", env={"TMPDIR": str(program.folder)}) as terminal:
+        terminal.until("The tour is at http://127.0.0.1:")
+        terminal.until("Ctrl-C ends the tour.")
+        (home,) = program.folder.glob("assent-tour-*/home")
+        asked = lambda: "unittest" in program.run("sessions", "show", "latest", env={"ASSENT_HOME": str(home)}).out  # noqa: E731
+        terminal.until_silent(asked, "the tour's session asks nothing")
+        terminal.interrupt()
+        assert terminal.wait() == 0
+        assert "sessions show" in terminal.shown
 
 
 @pytest.mark.spec("C2", "G3")

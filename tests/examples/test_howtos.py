@@ -18,6 +18,7 @@ def newcomer(tmp_path: Path) -> Newcomer:
 
 def test_a_newcomer_adds_a_tool_by_the_page_and_the_model_can_call_it(newcomer: Newcomer) -> None:
     newcomer.follows("add-a-tool.md")
+    newcomer.declares_tools()
     tested = newcomer.tests("tests/tools/test_days_between.py")
     assert tested.code == 0 and "2 passed" in tested.out, tested.out
     used = newcomer.runs("assent", "-m", "scripted:scenario.json", "-p", "How long?", "-o", "stream-json")

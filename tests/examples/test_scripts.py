@@ -128,12 +128,12 @@ def test_programs_that_could_not_be_installed_are_named_and_fail_in_ci_alone(too
     assert (done.returncode, in_ci.returncode) == (0, 1)
     assert done.stderr == in_ci.stderr
     assert done.stderr.startswith("Tests are SKIPPED") and done.stderr.endswith(
-        ": chromium file git jq sqlite3 bubblewrap\n"
+        ": chromium file git jq sqlite3 bubblewrap postgresql\n"
     )
 
 
 def test_only_what_is_missing_is_installed(tools: Project) -> None:
-    for name in ("bwrap", "file", "git", "google-chrome", "jq"):
+    for name in ("bwrap", "file", "git", "google-chrome", "jq", "postgres"):
         program(tools.programs / name, "#!/bin/sh\n")
     install = f'#!/bin/sh\n[ "$1" = install ] && echo "$*" >> log && cp {tools.programs}/git {tools.programs}/sqlite3\n'
     program(tools.programs / "apt-get", install.replace(">> log", f">> {tools.folder}/log") + "exit 0\n")

@@ -4,6 +4,7 @@ It has shapes of its own: Google's events without ids and usage, errors in the m
 choice. `make integration` installs it.
 """
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from support.failing_proxy import FailingProxy
 from support.gateway import Gateway
 from support.llama_server import KEY, NAME, LlamaServer
 from support.program import Ended
-from support.real_loop import MARK, PROMPT, program, run, run_with_answer
+from support.real_loop import MARK, PROMPT, program, run, run_with_answer, start
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.spec("K1")]
 PROVIDERS = {
@@ -57,6 +58,22 @@ def test_a_call_that_is_cut_once_runs_once(tmp_path: Path, gateway: Gateway, pro
         done = run_with_answer(assent, f"{provider}:{NAME}", PROMPT)
     assert done.code == 0, done.err
     assert len(done.of_type("model.retry")) == 1 and len(done.of_type("call.requested")) == 1
+
+
+@pytest.mark.spec("K4")
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_reply_that_stops_coming_can_be_interrupted_and_none_of_it_runs(
+    tmp_path: Path, gateway: Gateway, provider: str
+) -> None:
+    with FailingProxy(gateway.url, MARK, "stall") as proxy:
+        assent = program(tmp_path, environment(provider, proxy.url))
+        with start(assent, f"{provider}:{NAME}", PROMPT, "--approval-mode", "yolo") as running:
+            assert proxy.broken.wait(600)
+            running.signal(signal.SIGINT)
+            done = running.wait()
+    assert done.code == 130
+    assert not done.of_type("call.requested") and not (assent.folder / "made.txt").exists()
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.spec("K4")

@@ -21,6 +21,7 @@ from assent.models.model_protocol import (
     ThoughtChunk,
     Transient,
     UnknownModel,
+    Withheld,
 )
 from assent.models.provider import Access, FoundModel
 from assent.parts import ModelMessage, Text, Thought, Usage, UserMessage
@@ -186,7 +187,7 @@ async def test_a_refusal_says_what_it_is_about() -> None:
     refused = ({"type": "message_delta", "delta": delta}, {"type": "message_stop"})
     chunks = await answer(stream(start(), begin(0, "text", text="Well"), stop(0), *refused))
     assert chunks[-1] == Finished("safety", said="refusal: cyber: No exploits.")
-    with pytest.raises(BadRequest, match="cyber: No exploits"):
+    with pytest.raises(Withheld, match="cyber: No exploits"):
         await answer(stream(start(), *refused))
 
 

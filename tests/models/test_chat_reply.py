@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from assent.models.model_protocol import (
-    BadRequest,
     BrokenStream,
     CallChunk,
     Finished,
     QuotaExhausted,
     TextChunk,
     ThoughtChunk,
+    Withheld,
 )
 from assent.parts import Usage
 from support.chat_events import DONE, Event, call, delta, read, reader, text, usage
@@ -131,7 +131,7 @@ def test_a_refusal_is_text_and_ends_for_safety() -> None:
 
 
 def test_a_completely_withheld_reply_is_an_error() -> None:
-    with pytest.raises(BadRequest, match="content_filter"):
+    with pytest.raises(Withheld, match="content_filter"):
         read(delta("content_filter"), DONE)
 
 

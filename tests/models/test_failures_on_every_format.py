@@ -244,6 +244,14 @@ async def test_a_reply_that_was_stopped_is_not_a_success(
 
 
 @formats
+async def test_a_reply_that_was_withheld_as_a_whole_is_a_matter_of_safety(spoken: Spoken) -> None:
+    async with spoken.serve({"chunks": [], "finish": "safety"}) as fake:
+        told = await ask(spoken.open(fake))
+    failed(told, "safety", "", "Rephrase your request, or leave out what was rejected")
+    assert len(fake.requests) == 1
+
+
+@formats
 @pytest.mark.parametrize(
     ("chunks", "words"),
     [([], "the reply was empty"), ([{"thought": "Hmm."}], "the reply has only thoughts")],

@@ -18,6 +18,7 @@ from assent.models.model_protocol import (
     TextChunk,
     ThoughtChunk,
     Transient,
+    Withheld,
 )
 from assent.models.provider import Access, FoundModel
 from assent.parts import Text, Usage, UserMessage
@@ -160,7 +161,7 @@ async def test_the_models_are_listed_with_their_limits() -> None:
         ({"raw": 'data: {"usageMetadata":{"promptTokenCount":"many"}}\r\n\r\n'}, "malformed event"),
         (event('{"content":{"parts":[{"text":7}]}}'), "malformed event"),
         (event('{"content":{"parts":[{"text":"\\ud83d"}]}}'), "malformed event"),
-        (event('{"content":{"parts":[{"functionCall":{"name":"x","args":"a"}}]}}'), "malformed event"),
+        (event('{"content":{"parts":[{"functionCall":{"name":"x","args":"a"}}]}}'), "an incomplete call"),
         (event('{"content":{"parts":[{"functionCall":{"name":7}}]}}'), "malformed event"),
         (event('{"content":{"parts":[{"functionCall":{"args":{}}}]}}'), "without a name"),
         (event('{"content":{"parts":[{"functionCall":{"name":"","args":{}}}]}}'), "without a name"),
@@ -196,14 +197,14 @@ async def test_an_html_page_instead_of_a_stream_is_reported() -> None:
         await answer(reply)
 
 
-async def test_a_reply_withheld_before_any_text_is_a_bad_request() -> None:
-    with pytest.raises(BadRequest, match=r"withheld its reply \(SAFETY\)"):
+async def test_a_reply_withheld_before_any_text_is_an_error() -> None:
+    with pytest.raises(Withheld, match=r"withheld its reply \(SAFETY\)"):
         await answer({"chunks": [{"thought": "hm"}], "wire_finish": "SAFETY"})
 
 
-async def test_a_blocked_prompt_is_a_bad_request() -> None:
+async def test_a_blocked_prompt_is_told() -> None:
     blocked = {"raw": 'data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}\r\n\r\n'}
-    with pytest.raises(BadRequest, match=r"rejected this prompt \(PROHIBITED_CONTENT\)"):
+    with pytest.raises(Withheld, match=r"rejected this prompt \(PROHIBITED_CONTENT\)"):
         await answer({"chunks": [blocked, {"cut": True}]})
 
 

@@ -20,6 +20,7 @@ from assent.models.model_protocol import (
     ThoughtChunk,
     Transient,
     UnknownModel,
+    Withheld,
 )
 from assent.models.openai.responses_model import ResponsesModel, list_models
 from assent.models.provider import Access
@@ -232,7 +233,7 @@ async def test_reasons_for_an_incomplete_reply_are_translated(reason: str, finis
 async def test_a_refusal_is_text_that_ends_for_safety() -> None:
     refused = {"type": "response.refusal.delta", "item_id": "m", "delta": "I cannot."}
     assert await answer(stream(refused, completed())) == [TextChunk("I cannot."), Finished("safety")]
-    with pytest.raises(BadRequest, match=r"withheld.*content_filter"):
+    with pytest.raises(Withheld, match=r"withheld.*content_filter"):
         await answer(stream(incomplete("content_filter")))
 
 

@@ -46,7 +46,8 @@ async def other(postgres_server: PostgresServer, schema: str) -> AsyncIterator[P
 
 @pytest.fixture
 async def admin(postgres_server: PostgresServer, schema: str) -> AsyncIterator[Connection]:
-    connection: Any = await asyncpg.connect(postgres_server.url, server_settings={"search_path": schema})  # pyright: ignore
+    opened: Any = asyncpg.connect(postgres_server.url, server_settings={"search_path": schema})  # pyright: ignore
+    connection: Connection = await opened
     yield connection
     await connection.close()
 

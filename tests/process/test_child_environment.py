@@ -68,3 +68,13 @@ def test_other_programs_get_a_few_ordinary_names_and_what_is_given_to_them():
 
 def test_a_path_and_a_terminal_are_always_there():
     assert {"PATH", "TERM"} <= set(command_environment(Environment(), {})) & set(child_environment({}))
+
+
+@pytest.mark.spec("D2")
+def test_where_a_person_can_type_git_may_ask_but_no_editor_opens() -> None:
+    typing = command_environment(Environment(), {"EDITOR": "vim"}, typing=True)
+    assert (typing["GIT_TERMINAL_PROMPT"], typing["EDITOR"]) == ("1", "false")
+    assert command_environment(Environment(allow=("EDITOR",)), {"EDITOR": "ed"}, typing=True)["EDITOR"] == "ed"
+    assert command_environment(Environment(), {"GIT_TERMINAL_PROMPT": "0"}, typing=True)["GIT_TERMINAL_PROMPT"] == "0"
+    nobody = command_environment(Environment(), {"GIT_TERMINAL_PROMPT": "1"})
+    assert nobody["GIT_TERMINAL_PROMPT"] == "0" and "EDITOR" not in nobody

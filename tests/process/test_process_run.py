@@ -283,6 +283,21 @@ async def test_output_keeps_the_idle_timeout_away_but_not_the_total_one(tmp_path
 
 
 @pytest.mark.spec("D7")
+async def test_the_idle_timeout_does_not_run_while_a_person_is_asked(tmp_path: Path) -> None:
+    looked = list[bool]()
+
+    def is_held_up() -> bool:
+        looked.append(True)
+        if len(looked) == 5:
+            (tmp_path / "answered").touch()
+        return True
+
+    command = "until test -e answered; do sleep 0.01; done; echo over"
+    result = await sh(command, tmp_path, limits=ProcessLimits(idle=0.01), is_held_up=is_held_up)
+    assert (result.ended, result.output.text()) == ("exited", "over\n")
+
+
+@pytest.mark.spec("D7")
 async def test_the_idle_timeout_counts_from_the_last_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "go")
     gate = os.open(tmp_path / "go", os.O_RDWR | os.O_NONBLOCK)  # open at both ends: nobody waits for the other

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assent.parts import InputWanted
+from assent.process import terminal_input
 from assent.process.pty import Size
 from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.process.supervisor_client import AVAILABLE
@@ -55,6 +56,20 @@ async def test_a_password_prompt_is_shown_as_one_and_answered(tmp_path: Path) ->
     finished = await play(person, "bash", "-c", script, cwd=tmp_path)
     assert person.wanted == [InputWanted("Password: ", 0, secret=True)]
     assert finished.output.text() == "Password: \nright\n"
+
+
+async def test_a_password_prompt_of_somebody_elses_process_is_known_by_its_echo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for `sudo`: nobody may look into it."""
+
+    def nobody_knows(_device: int) -> None: ...
+
+    monkeypatch.setattr(terminal_input, "reads_terminal", nobody_knows)
+    person = Person(SECRET)
+    finished = await play(person, "bash", "-c", "read -rs -p '[sudo] for ann' x; echo; echo ${#x}", cwd=tmp_path)
+    assert person.wanted == [InputWanted("[sudo] for ann", 0, secret=True)]
+    assert finished.output.text().endswith(f"{len(SECRET)}\n")
 
 
 async def test_a_question_with_yes_and_no_is_no_secret(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from assent.web.access import Access, ConnectionEnd
 from assent.web.destinations import Destination, covers
 from support.local_hosts import PUBLIC, Handler, LocalHosts, hello, local_hosts
 
-pytestmark = pytest.mark.spec("I6")
-LIMITS = ProxyLimits(request_seconds=20, connections=3)
+pytestmark = pytest.mark.spec("I1")
+LIMITS = ProxyLimits(request_seconds=20, connections=3, end_seconds=0.01)
 
 
 class List:

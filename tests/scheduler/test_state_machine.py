@@ -286,7 +286,7 @@ class SchedulerMachine(RuleBasedStateMachine):
     def _asked_again(self, calls: list[AwaitingApproval]) -> bool:
         """A call may wait beside running ones only when its file changed after the gate had opened."""
         return all(
-            "changed since you approved" in call.approval.why or "changed the proposal" in call.approval.why
+            "changed since you approved" in call.approval.why or "was changed by hand" in call.approval.why
             for call in calls
         )
 

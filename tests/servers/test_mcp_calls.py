@@ -38,6 +38,9 @@ class Screen(NoNetwork, Live):
     def process(self, pid: int) -> None:
         raise AssertionError("a server is not the call's to kill")
 
+    def asks(self, wanted: object, type_in: object) -> None:
+        raise AssertionError("a server has no terminal")
+
 
 async def call(mcp: ManagerHarness, name: str, live: Live | None = None, **args: object) -> ToolResult:
     tool = mcp.registry.get(name)

@@ -47,6 +47,9 @@ class Screen(NoNetwork, Live):
         self.pid = pid
         self.started.set()
 
+    def asks(self, wanted: object, type_in: object) -> None:
+        raise AssertionError("it has no terminal")
+
 
 class Project:
     def __init__(self, folder: Path, **limits: Any) -> None:

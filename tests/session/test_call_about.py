@@ -97,7 +97,8 @@ def test_an_undo_of_an_older_log_still_takes_its_change_back():
 TOOLS = frozenset(
     """
     read_file read_many_files list_directory glob grep_search write_file replace run_shell_command web_fetch web_search
-    write_todos ask_user save_memory undo list_mcp_resources read_mcp_resource
+    write_todos ask_user save_memory undo list_mcp_resources read_mcp_resource list_background_processes
+    read_background_output stop_background_process
     """.split()  # noqa: SIM905
 )
 

@@ -55,7 +55,7 @@ async def test_during_a_turn_there_is_no_going_back():
         await harness.send(runner, Submit("second"))
         await harness.until_waiting(runner)
         refused = await harness.send(runner, Rewind(runner.state.rewind_points()[0].prompt_id))
-        assert refused == "something is still running; stop it first"
+        assert refused == "a turn is running; stop it first"
         assert "no longer has this prompt" not in refused
 
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from assent.app.opening import LocalClient
 from assent.approval import Mode
-from assent.config import Settings
+from assent.config import Settings, TerminalSettings
 from assent.events import DurableEvent
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.local_host import LocalHost
@@ -37,6 +37,7 @@ class AppHarness:
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "ASSENT_HOME": str(home)}
         self.host = LocalHost(str(folder), settings or Settings(), self.env, model=model or f"scripted:{scenario}")
         self.guard = KeyGuard(quiet=0, settle=0)
+        self.terminal = TerminalSettings()
         self.app: AssentApp
         self.pilot: Pilot[None]
 
@@ -49,7 +50,9 @@ class AppHarness:
         size: tuple[int, int] = (80, 24),
         prompt: str = "",
     ) -> AsyncGenerator["AppHarness"]:
-        self.app = AssentApp(self.host, session=session, mode=mode, guard=self.guard, first_prompt=prompt)
+        self.app = AssentApp(
+            self.host, session=session, mode=mode, guard=self.guard, first_prompt=prompt, terminal=self.terminal
+        )
         self.app.suspend = nullcontext  # type: ignore[method-assign]  # there is no terminal to give away
         async with self.app.run_test(size=size, notifications=True) as self.pilot:
             await self.until(lambda: self.app.client is not None or "cannot be opened" in self.shown)

@@ -21,6 +21,8 @@ from support.waiting import WAIT_LIMIT
 KEY = "k" * 40
 NAME = "smollm2"
 TEMPLATE = Path(__file__).parents[2] / "src/assent/models/gguf/tool_template.jinja"
+SYSTEM = '{{ messages[0].content if messages[0].role == "system" else "You are a helpful assistant." }}'
+"""What the template does with our system prompt, which names the folder: another for each test."""
 THREADS = 1
 """On a busy machine, two that wait for each other are much slower than one."""
 LOADING = 10 * WAIT_LIMIT
@@ -33,7 +35,9 @@ def weights() -> Path:
 
 
 class LlamaServer:
-    """On a port of its own. The same weights always write the same: the temperature is 0."""
+    """On a port of its own. The same prompt always gets the same reply, whatever was asked before and wherever the test
+    runs: the temperature is 0, no prompt is cached, and the model does not see our system prompt.
+    """
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -51,7 +55,8 @@ class LlamaServer:
             "window": 8_192,
             "threads": THREADS,
             "temperature": 0.0,
-            "chat_template": TEMPLATE.read_text(),
+            "cache_prompt": False,
+            "chat_template": _template(),
         }
         self.process.stdin.write(json.dumps(settings) + "\n")
         self.process.stdin.flush()
@@ -69,6 +74,12 @@ class LlamaServer:
         if self.process.poll() is None:
             os.kill(self.process.pid, signal.SIGKILL)
         self.process.communicate()
+
+
+def _template() -> str:
+    text = TEMPLATE.read_text()
+    assert SYSTEM in text
+    return text.replace(SYSTEM, "You are a helpful assistant.")
 
 
 def wait_for(url: str) -> None:

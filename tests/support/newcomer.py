@@ -57,6 +57,10 @@ class Newcomer:
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
+    def declares_tools(self) -> None:
+        shutil.copy(ROOT / "scripts/declare_tools.py", self.folder)
+        assert self.runs("declare_tools").code == 0
+
     def tests(self, path: str) -> Ended:
         return self.runs("pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", path)
 

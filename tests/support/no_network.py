@@ -1,5 +1,7 @@
-"""For doubles of `Live`: a call that has no business with the network."""
+"""For doubles of `Live`: a call that has no business with the network, and into which nobody types."""
 
+from assent.parts import InputWanted
+from assent.tools.tool import TypeIn
 from assent.web.access import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
@@ -7,6 +9,8 @@ from assent.web.destinations import Destination
 class NoNetwork:
     async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
         raise AssertionError(f"nobody expected a connection to {wanted}")
+
+    def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None: ...
 
     def connection_ended(self, number: int, end: ConnectionEnd) -> None:
         raise AssertionError("there was no connection")

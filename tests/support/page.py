@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -66,9 +66,13 @@ UNNAMED = """() => [...document.querySelectorAll("button, a, input, select, text
 class Served(Program):
     """A running server. Each test brings its own project folder and scenario."""
 
-    def __init__(self, base: Path, *, has_key: bool = True) -> None:
+    def __init__(self, base: Path, *, has_key: bool = True, settings: str = "", env: Mapping[str, str] = {}) -> None:
         """With a key, there are models to choose from; none of them answers."""
         super().__init__(base)
+        self.env.update(env)
+        if settings:
+            self.home.mkdir()
+            (self.home / "settings.toml").write_text(settings)
         if has_key:
             self.env.update({"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"})
         self._count = 0
@@ -142,7 +146,7 @@ class Tab:
             self.complaints.append(text)
 
     def enter(self, hash: str = "#/") -> Self:
-        self.page.add_init_script(f"sessionStorage.setItem('assent.token', '{self.token}')")
+        self.page.add_init_script(f"localStorage.setItem('assent.token', '{self.token}')")
         self.go(hash)
         return self
 
@@ -152,14 +156,23 @@ class Tab:
     def begin(self, model: str, folder: Path, prompt: str = "go") -> str:
         """Start a session as a person does; return its id."""
         page = self.page
-        page.get_by_role("complementary").get_by_role("button", name="New session").click()
-        window = page.get_by_role("dialog", name="New session")
-        window.get_by_label("What should be done?").fill(prompt)
-        window.get_by_label("Folder").fill(str(folder))
-        window.get_by_label("Model").fill(model)
-        window.get_by_role("button", name="Start").click()
+        start = self.start(model, folder)
+        start.get_by_label("What should be done?").fill(prompt)
+        start.get_by_role("button", name="Start").click()
         page.wait_for_url(re.compile(r"#/s/[0-9a-f-]+$"))
         return page.url.rpartition("/")[2]
+
+    def start(self, model: str = "", folder: Path | None = None) -> Locator:
+        """Opens the form of a new session, and chooses a folder and a model."""
+        self.page.get_by_role("complementary").get_by_role("link", name="New session", exact=True).click()
+        start = self.page.get_by_role("form", name="New session")
+        if folder is not None:
+            start.get_by_role("button", name="Choose the folder").click()
+            start.get_by_role("textbox", name="Folder").fill(str(folder))
+        if model:
+            start.get_by_role("button", name="Choose the model").click()
+            start.get_by_role("combobox", name="Model").fill(model)
+        return start
 
     def card(self, title: str | re.Pattern[str] = "") -> Locator:
         cards = self.page.locator("article.card")
@@ -218,9 +231,9 @@ def a_browser() -> Generator[Browser]:
 
 
 @contextmanager
-def a_server(*, has_key: bool = True) -> Generator[Served]:
+def a_server(*, has_key: bool = True, settings: str = "", env: Mapping[str, str] = {}) -> Generator[Served]:
     base = Path(tempfile.mkdtemp(prefix="assent-served-"))
-    served = Served(base, has_key=has_key)
+    served = Served(base, has_key=has_key, settings=settings, env=env)
     try:
         yield served
     finally:

@@ -1,6 +1,7 @@
 """Two tiny servers for what a well-behaved provider never does: one sends given bytes, one is a CONNECT proxy."""
 
 import asyncio
+import re
 import ssl
 from typing import Self
 
@@ -37,18 +38,28 @@ class Server:
 
 
 class RawServer(Server):
-    """Reads the head of a request, sends the bytes and closes; without bytes it sends nothing at all."""
+    """Reads a request, sends the bytes, `block` of them in each write, and closes; without bytes it sends nothing."""
 
-    def __init__(self, answer: bytes | None) -> None:
+    def __init__(self, answer: bytes | None, block: int = 1 << 20) -> None:
         super().__init__()
         self._answer = answer
+        self._block = block
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._answer is None:
             await asyncio.Event().wait()
             return
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(self._answer)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head.lower())
+        await reader.readexactly(int(length[1]) if length else 0)
+        for place in range(0, len(self._answer), self._block):
+            writer.write(self._answer[place : place + self._block])
+            await writer.drain()
+            await asyncio.sleep(0)
         writer.close()
         await writer.wait_closed()
 

@@ -51,11 +51,11 @@ def run(assent: Program, model: str, prompt: str, *flags: str) -> Ended:
 def run_with_answer(assent: Program, model: str, prompt: str, outcome: str = "yes") -> Ended:
     """The person answers the first question from another terminal."""
     with start(assent, model, prompt, "--ask", "wait") as running:
-        _answer(assent, running, outcome)
+        answer_question(assent, running, outcome)
         return running.wait()
 
 
-def _answer(assent: Program, running: Running, outcome: str) -> None:
+def answer_question(assent: Program, running: Running, outcome: str) -> None:
     asked = running.until_type("approval.requested")
     (session,) = assent.sessions()
     answered = assent.run("answer", session, asked["call_id"], outcome)

@@ -7,7 +7,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.folder_trust import Untrusted
 from assent.app.model_catalog import ModelView
+from assent.app.session_keeping import FoundSession
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
 from assent.commands import Command
 from assent.events import (
@@ -194,6 +196,9 @@ class RecordedClient:
         self.sent.append(command)
         return str(len(self.sent))
 
+    async def type_in(self, call_id: str, number: int, text: str | None) -> str:
+        return ""
+
     async def close(self) -> None:
         self._closed.set()
 
@@ -214,8 +219,20 @@ class RecordedHost:
     async def fork(self, session: str) -> str:
         return session
 
+    async def rename(self, session: str, title: str) -> None:
+        pass
+
+    async def delete(self, session: str) -> None:
+        pass
+
+    async def search(self, text: str) -> Sequence[FoundSession]:
+        return ()
+
     async def files(self) -> Sequence[str]:
         return ("cart.py", "test_cart.py", "docs/")
+
+    async def read_text(self, path: str) -> str:
+        return f"# {path}\n"
 
     async def paste_picture(self, session: str) -> str:
         return ""
@@ -270,6 +287,12 @@ class RecordedHost:
 
     def memory(self) -> Sequence[MemoryFile]:
         return ()
+
+    def untrusted(self) -> Untrusted | None:
+        return None
+
+    def trust(self, shown: Untrusted) -> None:
+        pass
 
     def custom_commands(self) -> Sequence[CustomCommand]:
         return ()

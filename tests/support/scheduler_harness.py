@@ -53,9 +53,10 @@ class SchedulerHarness:
         approval_ttl: float | None = None,
         world: World | None = None,
         registry: Registry | None = None,
+        roots: tuple[str, ...] = ("/w",),
     ) -> None:
         self.world = world or World()
-        self.policy = Policy(rules, mode, roots=("/w",))
+        self.policy = Policy(rules, mode, roots=roots)
         self.journal = ListJournal()
         self.now = 1000.0
         """The clock."""

@@ -14,9 +14,11 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 from assent.app.custom_commands import CustomCommand
+from assent.app.folder_trust import Untrusted
 from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
+from assent.app.session_keeping import FoundSession, rename_session, search_sessions
 from assent.approval import Mode
 from assent.front.tui.host import (
     MemoryFile,
@@ -29,8 +31,11 @@ from assent.front.tui.host import (
     ToolInfo,
 )
 from assent.front.tui.lists import ListScreen
+from assent.front.tui.reading import Reading
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.slash.slash_registry import SlashRegistry
+from assent.front.tui.transcript_model import TranscriptModel
+from assent.front.tui.viewer import Document
 from assent.mcp.offers import Prompt
 from assent.models.model_facts import Prices
 from assent.session.fork import fork_session
@@ -71,6 +76,18 @@ class FakeHost:
         if not self.can_fork:
             raise NotHere("a served session cannot be forked from here")
         return await fork_session(self.harness.log, session)
+
+    async def rename(self, session: str, title: str) -> None:
+        await rename_session(self.harness.log, session, title, "ann")
+
+    async def delete(self, session: str) -> None:
+        await self.harness.log.delete(session)
+
+    async def search(self, text: str) -> Sequence[FoundSession]:
+        return await search_sessions(self.harness.log, text)
+
+    async def read_text(self, path: str) -> str:
+        return ""
 
     async def files(self) -> Sequence[str]:
         return ()
@@ -121,6 +138,12 @@ class FakeHost:
     def memory(self) -> Sequence[MemoryFile]:
         return self.memory_files
 
+    def untrusted(self) -> Untrusted | None:
+        return None
+
+    def trust(self, shown: Untrusted) -> None:
+        pass
+
     def custom_commands(self) -> Sequence[CustomCommand]:
         return self.customs
 
@@ -168,6 +191,16 @@ class SlashApp(App[None]):
 
     async def push(self, screen: ModalScreen[T]) -> T | None:
         return await self.push_screen_wait(screen)
+
+    async def view(self, document: Document, *, search: str | None = None) -> None:
+        self.did.append(("view", document.title))
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(TranscriptModel(), {}, {})
+
+    def copy(self, text: str) -> None:
+        self.did.append(("copy", text))
 
     async def answer_now(self, call_id: str) -> None:
         self.did.append(("answer", call_id))

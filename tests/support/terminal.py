@@ -65,6 +65,11 @@ class Terminal:
         """What is on the screen."""
         return "\n".join(self._screen.rows()).rstrip()
 
+    @property
+    def title(self) -> str:
+        """As set by the program."""
+        return self._screen.title
+
     def until(self, text: str, count: int = 1) -> str:
         """Read until the text is on the screen this many times."""
         self.until_true(lambda: self.shown.count(text) >= count, f"{text!r} did not appear")
@@ -115,9 +120,9 @@ class Terminal:
     def interrupt(self) -> None:
         self.type("\x03")
 
-    def interrupt_twice(self) -> None:
-        """At once: on a busy machine the second of two might come too late to count."""
-        self.type("\x03\x03")
+    def quit(self) -> None:
+        """Ctrl-D, twice in case something is running; at once, because later the second might not count."""
+        self.type("\x04\x04")
 
     def wait(self) -> int:
         """Read everything that is still printed; return the exit code."""

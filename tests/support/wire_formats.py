@@ -31,10 +31,16 @@ class Spoken(Struct, frozen=True):
         return self.fake({"replies": list(replies)})
 
     def env(self, fake: FakeServer) -> dict[str, str]:
-        return {self.key_variable: "test-key-123", self.base_url_variable: fake.url}
+        return self._env(fake.url)
 
     def open(self, fake: FakeServer) -> Model:
-        return open_model(self.model, self.env(fake))
+        return self.open_at(fake.url)
+
+    def open_at(self, url: str) -> Model:
+        return open_model(self.model, self._env(url))
+
+    def _env(self, url: str) -> dict[str, str]:
+        return {self.key_variable: "test-key-123", self.base_url_variable: url}
 
 
 FORMATS = {

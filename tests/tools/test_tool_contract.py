@@ -43,7 +43,8 @@ async def failure(bench: Bench, tool: str, **args: Any) -> Failure:
 @pytest.mark.spec("E2")
 def test_the_registry_lists_the_built_in_tools_in_order(bench: Bench) -> None:
     registry = Registry(bench.tools.values())
-    others = ("read_many_files", "write_todos", "ask_user", "undo")
+    background = ("list_background_processes", "read_background_output", "stop_background_process")
+    others = ("read_many_files", "write_todos", "ask_user", "propose_plan", "undo", "connect", *background)
     assert [name for name in registry.names() if name not in others] == list(GOOD)
     assert "undo" not in [declaration.name for declaration in registry.declarations()], "it is for people"
     kinds = [(tool.kind, tool.can_update_output, bool(tool.display_name)) for tool in registry if tool.name in GOOD]

@@ -237,13 +237,61 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                         "type": "string",
                         "default": "",
                     },
+                    "is_background": {
+                        "description": "Start the command and return at once. It runs until it is stopped or the session ends; see list_background_processes, read_background_output, stop_background_process.",
+                        "type": "boolean",
+                        "default": False,
+                    },
                     "sandbox": {
                         "description": "Only if the sandbox refused what the command needs: `network` asks the user for network access, `off` asks to run it without the sandbox.",
                         "enum": ["", "network", "off"],
                         "default": "",
                     },
+                    "writable": {
+                        "description": "Only if the sandbox refused to write there: absolute paths to ask for.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 8,
+                        "default": [],
+                    },
+                    "domains": {
+                        "description": "Only if the sandbox refused to connect: hosts, or host:port, to ask for.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "maxItems": 16,
+                        "default": [],
+                    },
                 },
                 "required": ["command"],
+                "additionalProperties": False,
+            },
+            "list_background_processes": {
+                "type": "object",
+                "properties": {},
+                "required": [],
+                "additionalProperties": False,
+            },
+            "read_background_output": {
+                "type": "object",
+                "properties": {
+                    "pid": {"description": "The process id that run_shell_command returned.", "type": "integer"},
+                    "lines": {
+                        "description": "How many of the newest lines.",
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": 2000,
+                        "default": 100,
+                    },
+                },
+                "required": ["pid"],
+                "additionalProperties": False,
+            },
+            "stop_background_process": {
+                "type": "object",
+                "properties": {
+                    "pid": {"description": "The process id that run_shell_command returned.", "type": "integer"}
+                },
+                "required": ["pid"],
                 "additionalProperties": False,
             },
             "web_fetch": {
@@ -311,6 +359,23 @@ def test_the_schemas_are_plain_json_schema(bench: Bench) -> None:
                     }
                 },
                 "required": ["questions"],
+                "additionalProperties": False,
+            },
+            "propose_plan": {
+                "type": "object",
+                "properties": {
+                    "steps": {
+                        "description": "What you would do, in order; one short sentence each.",
+                        "type": "array",
+                        "items": {"type": "string"},
+                    },
+                    "summary": {
+                        "description": "The plan in a few sentences: what changes, where, and why.",
+                        "type": "string",
+                        "default": "",
+                    },
+                },
+                "required": ["steps"],
                 "additionalProperties": False,
             },
         }

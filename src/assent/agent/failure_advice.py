@@ -17,6 +17,7 @@ _ADVICE = {
     "context_too_long": "Start a new session, or choose a model with a larger context window with /model or -m.",
     "media_refused": "It is left out from now on. Describe it in words, or attach it again for a model that takes it.",
     "stale_signature": f"Start a new session, or {_OTHER_MODEL}.",
+    "safety": "Rephrase your request, or leave out what was rejected.",
     "quota": f"Top up your account or wait until the quota is renewed, or {_OTHER_MODEL}.",
     "unavailable": f"Try again in a while, or {_OTHER_MODEL}.",
     "broken_stream": f"Try again, or {_OTHER_MODEL}.",

@@ -29,8 +29,8 @@ FOLDER = "commands"
 BUILT_IN = frozenset(
     re.findall(
         r"\S+",
-        "? about approvals clear compact compress editor effort exit fork help mcp memory mode model new policy queue "
-        "quit rename resume sessions stats summarize theme tools undo usage",
+        "? about approvals clear compact compress copy editor effort exit fork help mcp memory mode model new policy "
+        "queue quit rename resume search sessions stats summarize theme tools undo usage view",
     )
 )
 """The names of the built-in commands, aliases included: no file can take one of them, in any front end."""

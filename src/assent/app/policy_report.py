@@ -16,7 +16,7 @@ from assent.app.command_sender import CommandSender
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_by_start, find_session
 from assent.app.policy_replay import Replay
-from assent.app.rule_sources import approved_files, trust_store
+from assent.app.rule_sources import approved_files, kept_grants, trust_store
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.app.storage import open_log
 from assent.app.wording import one_line, who
@@ -54,7 +54,7 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
         case "explain":
             return list(await _explained(args, await _place(args, log)))
         case "revoke":
-            return [await _revoked(log, *args.words)]
+            return [_dropped(*args.words) if len(args.words) == 1 else await _revoked(log, *args.words)]
         case _:
             return await _replayed(args, log)
 
@@ -83,7 +83,9 @@ def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
     grants = state.grants.values() if state is not None else ()
     uses = state.grant_uses if state is not None else None
     files = approved_files(os.environ, folder)
-    return Place(environment, Policy(rules, mode, grants, roots=(folder,), uses=uses, files=files))
+    keeper = kept_grants(os.environ, folder)
+    policy = Policy(rules, mode, grants, roots=(folder,), uses=uses, files=files, keeper=keeper)
+    return Place(environment, policy)
 
 
 # --- list ---
@@ -157,6 +159,14 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
 
 
 # --- revoke ---
+
+
+def _dropped(grant: str) -> str:
+    """A grant of earlier sessions that holds here. Sessions that are open keep it until they are opened again."""
+    kept = kept_grants(os.environ, os.path.realpath(os.getcwd()))
+    found = find_by_start(grant, {one.id: one for one in kept.standing()})
+    kept.drop(found.id)
+    return f"Revoked: {one_line(found.reach)}"
 
 
 async def _revoked(log: SessionLog, session: str, grant: str) -> str:

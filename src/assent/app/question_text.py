@@ -164,7 +164,13 @@ def _command(details: ExecDetails, style: Style) -> Iterator[str]:
 
 
 def sandbox_in_words(details: ExecDetails) -> str:
-    """Where the command runs; empty if nobody expects a sandbox."""
+    """Where the command runs, if that needs saying."""
+    behind = "in the background" if details.background else ""
+    return ", ".join(filter(None, (behind, _box_in_words(details))))
+
+
+def _box_in_words(details: ExecDetails) -> str:
+    """Empty if nobody expects a sandbox."""
     profile = PROFILES[details.sandbox]
     if not profile.confined:
         return "outside the sandbox" if details.wider else ""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from assent.config import data_folder, settings_file
 from assent.files.approved_files import ApprovedFiles
+from assent.policy.kept_grants import KeptGrants
+from assent.policy.kept_rules import KeptRules
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
@@ -18,6 +20,7 @@ __all__ = (
     "approved_files",
     "collect_rules",
     "home_folder",
+    "kept_grants",
     "policy_file",
     "trust_store",
     "workspace_policy_file",
@@ -41,6 +44,11 @@ def trust_store(env: Mapping[str, str]) -> TrustStore:
 def approved_files(env: Mapping[str, str], folder: str) -> ApprovedFiles:
     """What people have approved for execution, in all sessions."""
     return ApprovedFiles(data_folder(env) / "executed.json", folder)
+
+
+def kept_grants(env: Mapping[str, str], folder: str, known_tools: Iterable[str] = ()) -> KeptGrants:
+    """What people have allowed beyond a session, here and everywhere."""
+    return KeptGrants(data_folder(env) / "grants.json", folder, KeptRules(policy_file(env), known_tools))
 
 
 def home_folder(env: Mapping[str, str]) -> str:

@@ -33,6 +33,8 @@ class SandboxReport(Struct, frozen=True, kw_only=True):
     profiles: tuple[ProfileReport, ...]
     untried: str = ""
     """Why commands cannot be tried first in this folder; empty if they can."""
+    landlock: ProfileReport | None = None
+    """The only profile that there is without bubblewrap, if the kernel can do it."""
 
 
 def confinement(env: Mapping[str, str], folder: str) -> "Confinement":
@@ -69,12 +71,25 @@ async def check_sandbox(env: Mapping[str, str], folder: str, settings: Settings)
         problem=problem,
         profiles=await _profiles(found),
         untried=await Trials(found, TrialStore(trials_folder(env)), folder).problem(),
+        landlock=await _landlock(found) if problem else None,
     )
 
 
 def trials_folder(env: Mapping[str, str]) -> str:
     """Where what trials change is kept."""
     return str(data_folder(env) / "trials")
+
+
+async def _landlock(found: "Confinement") -> ProfileReport | None:
+    """What still works without bubblewrap."""
+    from assent.sandbox.profiles import READ_ONLY
+    from assent.sandbox.self_test import in_words, tried_with_landlock
+
+    if await found.landlock_problem():
+        return None
+    probes, _ = await tried_with_landlock()
+    shown = tuple(ProbeReport(in_words(probe), probe.holds) for probe in probes)
+    return ProfileReport(READ_ONLY.name, READ_ONLY.summary, shown)
 
 
 async def _profiles(found: "Confinement") -> tuple[ProfileReport, ...]:

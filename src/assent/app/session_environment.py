@@ -18,10 +18,10 @@ from assent.app.context_loading import load_context
 from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
-from assent.app.rule_sources import approved_files, collect_rules, policy_file, trust_store
-from assent.app.sandbox_setup import allowed_domains
+from assent.app.rule_sources import approved_files, collect_rules, kept_grants, trust_store
 from assent.app.secret_masking import result_masker
 from assent.app.session_tools import ToolPlace, promise_builtin_tools
+from assent.approval import Grant
 from assent.config import (
     BadSettings,
     ProjectCommands,
@@ -39,12 +39,12 @@ from assent.mcp_config import McpServer
 from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.models.provider_registry import provider_of
-from assent.policy.kept_rules import KeptRules
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
+from assent.tools.support.background import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
@@ -89,8 +89,16 @@ class SessionEnvironment:
         )
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
-        domains = allowed_domains(settings, settings_file(env))
-        place = ToolPlace(env, folder, self.workspace, outputs, domains)
+        self.background = BackgroundCommands()
+        domains = _domains(settings, env) if settings.sandbox.domains else ()
+        place = ToolPlace(
+            env=env,
+            folder=folder,
+            workspace=self.workspace,
+            outputs=outputs,
+            domains=domains,
+            background=self.background,
+        )
         promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
@@ -105,6 +113,10 @@ class SessionEnvironment:
         """All rules that apply here, including those for trusted servers. Raises BadRule."""
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
+
+    def standing_grants(self) -> list[Grant]:
+        """What people have allowed here in earlier sessions, for later ones."""
+        return kept_grants(self._env, self._folder).standing()
 
     def options(self, settings: Settings, client: str, given: Iterable[Rule] = ()) -> RunOptions:
         """How a session runs here, with somebody to ask."""
@@ -128,8 +140,9 @@ class SessionEnvironment:
             cost=Prices(settings.prices).cost,
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             files=approved_files(self._env, self._folder),
-            keeper=KeptRules(policy_file(self._env), self.registry.names()),
+            keeper=kept_grants(self._env, self._folder, self.registry.names()),
             masker=self.masker,
+            background=self.background,
             load_mentions=self._load_mentions,
         )
 
@@ -241,6 +254,12 @@ class SessionEnvironment:
                     tell(line)
         finally:
             waiting.cancel()
+
+
+def _domains(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
+    from assent.app.sandbox_setup import allowed_domains
+
+    return allowed_domains(settings, settings_file(env))
 
 
 def _problems(status: "Status", *, own: bool) -> Iterator[str]:

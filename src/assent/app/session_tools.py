@@ -12,12 +12,13 @@ from assent.files.workspace import Workspace
 from assent.secrets.mask import Masker
 from assent.tools.declared import builtin_facts
 from assent.tools.registry import Registry
+from assent.tools.support.background import BackgroundCommands
 
 if TYPE_CHECKING:
     from assent.tools.tool import AnyTool
 
 
-class ToolPlace(Struct, frozen=True):
+class ToolPlace(Struct, frozen=True, kw_only=True):
     """Where the tools work."""
 
     env: Mapping[str, str]
@@ -26,6 +27,8 @@ class ToolPlace(Struct, frozen=True):
     outputs: PrivateFolder
     domains: tuple[str, ...] = ()
     """What commands in the sandbox may connect to without asking."""
+    background: BackgroundCommands | None = None
+    """What runs commands that go on after their call."""
 
 
 def promise_builtin_tools(
@@ -45,6 +48,7 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         limits=settings.commands,
         terminal=TERMINAL if watched else None,
         typing=typing,
+        background=place.background,
         outputs=place.outputs,
         memory=memory_file(place.env),
         contents=PrivateFolder(str(data_folder(place.env) / "contents")),

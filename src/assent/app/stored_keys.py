@@ -132,7 +132,7 @@ class StoredKeys:
             return msgspec.json.decode(read_plain(self._file), type=dict[str, _Entry])
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, NotPlain, msgspec.MsgspecError):
+        except (OSError, NotPlain, msgspec.MsgspecError, UnicodeDecodeError):
             return {}  # unusable; the next login replaces it
 
     # --- changes ---

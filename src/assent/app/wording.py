@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assent.approval import Mode
-    from assent.events import Attached, CallFinished, CallRequest, ChatCompressed, OutputPruned
+    from assent.events import Attached, CallFinished, CallRequest, ChatCompressed, ContextSource, OutputPruned
     from assent.scheduler.call import Terminal
     from assent.screen import Context
 
@@ -129,6 +129,15 @@ def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
         return f"{what}: about {before:,} tokens before, {after:,} now"
     full, left = share(before / event.window), share(after / event.window)
     return f"{what}: about {before:,} tokens before ({full} of the context window), {after:,} now ({left})"
+
+
+def untrusted_words(sources: "Sequence[ContextSource]", folder: str) -> str:
+    """Which instructions for the model are not used because nobody has trusted them; empty if there are none."""
+    names = [safe(source.path.removeprefix(f"{folder}/"), "label") for source in sources if source.problem]
+    if not names:
+        return ""
+    them = "it is" if len(names) == 1 else "they are"
+    return f"Not used, because {them} not trusted: {_some(names, ', ')}. Look at it and accept it with /trust."
 
 
 def share(part: float) -> str:

@@ -92,7 +92,7 @@ def _dispatch(args: list[str]) -> int:
             return 0
         case [name] if name in COMMANDS:
             return import_module(f"assent.cli.{name}_command").main(args[1:])
-        case [word] if not word.startswith("-"):
+        case [word] if not word.startswith("-") and len(word.split()) == 1:
             from assent.cli.parsing import unknown_command
 
             return unknown_command(args)

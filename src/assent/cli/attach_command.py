@@ -34,6 +34,7 @@ def main(argv: list[str]) -> int:
 def _attach(url: str | None, session: str | None, ca: str | None) -> int:
     from assent.client.api import Api, ApiProblem, NoServer, connect
     from assent.client.http_client import Unreachable
+    from assent.config import load_settings
     from assent.front.tui.host import NotHere
     from assent.front.tui.remote_host import RemoteHost
     from assent.front.tui.start import show
@@ -49,4 +50,7 @@ def _attach(url: str | None, session: str | None, ca: str | None) -> int:
         complain(f"{UNKNOWN_TOKEN} ({error})" if unknown else str(error))
         return exit_codes.INPUT
     options = [f"--ca {shlex.quote(ca)}"] if ca else []
-    return show(host, session=chosen, again=" ".join(["assent attach", *options, *([url] if url else [])]))
+    terminal = load_settings(os.environ).terminal
+    return show(
+        host, session=chosen, terminal=terminal, again=" ".join(["assent attach", *options, *([url] if url else [])])
+    )

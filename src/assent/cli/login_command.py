@@ -105,7 +105,7 @@ def _checked(access: ModelAccess, taker: "KeyTaker", key: str) -> bool:
         case 0:
             sys.stdout.write("The key works.\n")
         case count:
-            sys.stdout.write(f"The key works: {taker.title} offers {count} models.\n")
+            sys.stdout.write(f"The key works: {taker.title} offers {count} model{'' if count == 1 else 's'}.\n")
     return True
 
 

@@ -18,6 +18,7 @@ DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
 
   assent                                           start in this folder, in the terminal
+  assent "fix the failing test"                    start with this prompt
   assent -p "why does test_total fail?"            run one prompt; on a terminal, you approve its actions
   git diff | assent -p "review this"               put standard input before the prompt
   assent --resume 20261115-… -p "and now the docs" continue an earlier session
@@ -61,13 +62,21 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 def main(argv: list[str]) -> int:
     args = build_parser().parse_args(argv)
-    if args.prompt is None and sys.stdin.isatty():
-        if args.ask is None and args.output_format == "text" and sys.stdout.isatty():
-            return _open_terminal(args)
-        if args.resume is None:
-            complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
-            return exit_codes.INPUT
+    if args.words and args.prompt is not None:
+        complain("give the prompt once: with -p to run it and exit, without -p to start the UI with it")
+        return exit_codes.INPUT
+    if args.prompt is None and _is_for_the_ui(args):
+        return _open_terminal(args)
+    args.prompt = " ".join(args.words) if args.words else args.prompt
+    if args.prompt is None and args.resume is None and sys.stdin.isatty():
+        complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
+        return exit_codes.INPUT
     return _run(args)
+
+
+def _is_for_the_ui(args: argparse.Namespace) -> bool:
+    asks_for_lines = args.ask is not None or args.output_format != "text"
+    return sys.stdin.isatty() and sys.stdout.isatty() and not asks_for_lines
 
 
 def _open_terminal(args: argparse.Namespace) -> int:
@@ -93,6 +102,7 @@ def _open_terminal(args: argparse.Namespace) -> int:
         model=model,
         effort=args.effort,
         rules=rules,
+        prompt=_as_text(" ".join(args.words)),
     )
 
 
@@ -100,6 +110,7 @@ def build_parser() -> Parser:
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANING.items())
     parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
     add = parser.add_argument
+    add("words", nargs="*", metavar="PROMPT", help="a prompt to start with, in the terminal UI")
     add("-p", "--prompt", metavar="TEXT", help="the prompt; `-` reads it from standard input")
     add(
         "-m",

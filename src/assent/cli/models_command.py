@@ -10,7 +10,7 @@ import msgspec
 from assent import exit_codes
 from assent.app.model_access import ModelAccess, ModelError
 from assent.app.style import Style
-from assent.app.wording import safe
+from assent.app.wording import one_line, safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import load_settings
@@ -74,7 +74,7 @@ def _provider_lines(view: "ProviderView", style: Style, most: int | None) -> Ite
     key = f" (key: {view.key_from})" if view.key_from else ""
     yield f"{_head(view)}  {style.green('usable')}{key}"
     if view.warning:
-        yield style.yellow(f"  ! {_label(view.warning)}")
+        yield style.yellow(f"  ! {one_line(view.warning)}")
     rows = _table(view, style)
     yield from (f"  {line}" for line in rows[:most])
     if most is not None and len(rows) > most:

@@ -52,10 +52,11 @@ def complain(message: str) -> None:
 
 
 def unknown_command(words: list[str]) -> int:
-    """Reports an unknown command: most likely a prompt without -p."""
+    """Reports an unknown command: maybe a prompt without quotes."""
+    prompt = _quoted(" ".join(words))
     complain(
-        f"unknown command {words[0]!r}; to send a prompt, use -p: "
-        f"assent -p {_quoted(' '.join(words))}\nTry: assent --help"
+        f"unknown command {words[0]!r}; to send a prompt, quote it (assent {prompt}), or use -p: "
+        f"assent -p {prompt}\nTry: assent --help"
     )
     return exit_codes.INPUT
 

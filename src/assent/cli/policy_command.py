@@ -12,7 +12,7 @@ EPILOG = """\
   assent policy list [--session ID]          list the rules that apply here, or in a session with its grants
   assent policy explain -- 'git log | head'  show which rule decides each part of a command, and why
   assent policy explain --tool write_file --args '{"file_path": "a", "content": "x"}'
-  assent policy revoke SESSION GRANT         revoke a grant
+  assent policy revoke [SESSION] GRANT       revoke a grant of a session, or one that holds for all sessions here
   assent policy replay [SESSION]             show what today's rules would decide for each call of a session,
                                              with the mode and the grants it had then
   assent policy check --jsonl                read {"command", "allow": […]} lines, write decisions
@@ -61,8 +61,8 @@ def _act(args: argparse.Namespace) -> int:
         case "explain" if not args.words and not args.tool:
             complain("give a command to explain: assent policy explain -- 'git log | head'")
             return exit_codes.INPUT
-        case "revoke" if len(args.words) != 2:
-            complain("give a session and a grant: assent policy revoke SESSION GRANT")
+        case "revoke" if len(args.words) not in (1, 2):
+            complain("give a grant, after its session if it has one: assent policy revoke [SESSION] GRANT")
             return exit_codes.INPUT
         case _:
             from assent.app.policy_report import BAD_CALL, run_policy

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from assent import exit_codes
-from assent.app.sandbox_setup import SandboxReport, check_sandbox
+from assent.app.sandbox_setup import ProfileReport, SandboxReport, check_sandbox
 from assent.app.style import Style
 from assent.app.wording import safe
 from assent.cli.parsing import Parser
@@ -18,7 +18,8 @@ EPILOG = """\
   assent sandbox check           try what must be refused in each profile, and report what happened
 
 Commands that run without asking are confined: those that only read can write nothing, and others can write only to
-the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well."""
+the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well. In the
+profile `network`, a command reaches only hosts that you allow: by rule, by `[sandbox] domains`, or when it asks."""
 
 
 def main(argv: list[str]) -> int:
@@ -38,21 +39,35 @@ def main(argv: list[str]) -> int:
 def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
     if report.problem:
         yield style.red("There is no sandbox here: ") + safe(report.problem)
-        yield "Commands that rules allow run without one; the shell gate still checks their words."
+        yield from _without(report, style)
     else:
         yield style.green("The sandbox holds") + f" ({report.mechanism})."
     for profile in report.profiles:
         yield ""
         yield style.bold(profile.name) + f": {profile.summary}"
-        for probe in profile.probes:
-            mark = style.green("ok  ") if probe.holds else style.red("FAIL")
-            yield f"  {mark} {probe.text}"
+        yield from _probes(profile, style)
     yield ""
     if report.untried:
         yield style.red("Commands cannot be tried first here: ") + safe(report.untried)
     else:
         yield style.green("Commands can be tried first") + ", in a copy of this folder."
     yield from _settings(report)
+
+
+def _without(report: SandboxReport, style: Style) -> Iterator[str]:
+    if report.landlock is None:
+        yield "Commands that rules allow run without one; the shell gate still checks their words."
+        return
+    yield style.green("Landlock confines commands that only read.") + " It is weaker than bubblewrap: the names of"
+    yield "hidden files can be listed, and there is no folder for temporary files. Other commands that rules allow run"
+    yield "without a sandbox; the shell gate still checks their words."
+    yield from _probes(report.landlock, style)
+
+
+def _probes(profile: ProfileReport, style: Style) -> Iterator[str]:
+    for probe in profile.probes:
+        mark = style.green("ok  ") if probe.holds else style.red("FAIL")
+        yield f"  {mark} {probe.text}"
 
 
 def _settings(report: SandboxReport) -> Iterator[str]:

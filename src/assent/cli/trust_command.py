@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 from assent import exit_codes
+from assent.app.folder_trust import content
 from assent.app.rule_sources import trust_store
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.policy.trust import Trust, TrustStore
-from assent.safe_open import open_regular
 
 STATES = {
     "nothing": "it has no configuration, so there is nothing to trust",
@@ -66,12 +66,7 @@ def _show(folder: Path, seen: Trust) -> None:
 
 
 def _content(path: Path) -> str:
-    try:
-        with os.fdopen(open_regular(path, follow=False), "rb") as file:
-            text = safe(file.read(20_000).decode(errors="replace"))
-    except OSError:
-        return "    (not a regular file)\n"
-    return "".join(f"    {line}\n" for line in text.splitlines())
+    return "".join(f"    {line}\n" for line in safe(content(path)).splitlines())
 
 
 def _agrees() -> bool:

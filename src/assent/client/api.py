@@ -174,6 +174,13 @@ class Api:
         """Types a line for a prompt of a running command; None is the end of its input."""
         await self.post(f"/sessions/{session}/calls/{quote(call_id, safe='')}/input", {"number": number, "text": text})
 
+    async def background(self, session: str) -> Json:
+        """The commands that run in the background, and those that have ended."""
+        return await self.get(f"/sessions/{session}/background")
+
+    async def stop_background(self, session: str, call_id: str) -> Json:
+        return await self.post(f"/sessions/{session}/background/{quote(call_id, safe='')}/stop")
+
     # --- events ---
 
     async def history(self, session: str, after: int = 0) -> list[Envelope]:

@@ -61,7 +61,7 @@ class TrialFolder:
             make_private(folder)
         self._lock = os.open(os.path.join(self.path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        return os.fstat(self._lock).st_ctime_ns
+        return max(os.fstat(self._lock).st_ctime_ns, time.time_ns())  # some file systems have a finer clock than others
 
     def release(self) -> None:
         if self._lock is not None:

@@ -23,6 +23,7 @@ from assent.models.model_protocol import (
     Transient,
     UnknownModel,
 )
+from assent.models.wire_json import BAD_JSON
 
 MESSAGE_LIMIT = 1000
 LONGEST_WAIT = 300.0
@@ -99,12 +100,13 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorRep
     text = body.decode("utf-8", "replace")
     fields = _fields(body)
     details = _as_object(fields.get("error", fields))
-    message = str(details.get("message") or fields.get("message") or ("" if fields else plain_words(text)))
-    code = str(details.get("code") or "")
+    code, kind = str(details.get("code") or ""), str(details.get("type") or details.get("status") or "")
+    said = details.get("message") or fields.get("message")
+    message = str(said or ("" if fields and (code or kind) else plain_words(text)))
     return ErrorReply(
         status=int(code) if code.isdecimal() and status == 200 else status,
         message=message[:MESSAGE_LIMIT].strip(),
-        kind=str(details.get("type") or details.get("status") or ""),
+        kind=kind,
         code=code,
         body=text[: 16 * MESSAGE_LIMIT],
         wait=requested_delay(headers, message),
@@ -188,7 +190,7 @@ def _too_many(said: str, wait: float | None) -> ModelError:
 def _fields(body: bytes) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(body)
-    except (msgspec.MsgspecError, RecursionError):
+    except BAD_JSON:
         return {}
     return (
         _as_object(found[0] if isinstance(found, list) and found else found) if isinstance(found, dict | list) else {}

@@ -9,6 +9,7 @@ from assent.http.head import Headers
 from assent.models.model_protocol import BadRequest, BrokenStream, ModelError
 from assent.models.streamed_model import hidden
 from assent.models.streaming_client import HttpClient, Response
+from assent.models.wire_json import BAD_JSON
 
 MAX_DOCUMENT_SIZE = 16 << 20
 """In bytes; a router has hundreds of models."""
@@ -49,7 +50,7 @@ class JsonClient:
             raise self._failure(response.status, response.headers, body)
         try:
             return msgspec.json.decode(body, type=kind)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except BAD_JSON as error:
             raise BrokenStream(f"{self._http.host} did not send a list of models: {error}") from error
 
     async def __aenter__(self) -> Self:

@@ -59,6 +59,12 @@ class StaleSignature(BadRequest):
     type = "stale_signature"
 
 
+class Withheld(BadRequest):
+    """The provider's safety rules forbid the whole reply, or the prompt."""
+
+    type = "safety"
+
+
 class QuotaExhausted(ModelError):
     type = "quota"
 

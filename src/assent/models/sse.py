@@ -35,6 +35,10 @@ class SseDecoder:
         """Whether bytes came after the last complete event: at the end of a stream, this means that it was cut."""
         return any(piece.strip(b"\n") for piece in self._held)
 
+    def rest(self) -> bytes:
+        """The bytes after the last complete event."""
+        return b"".join(self._held).strip(b"\n")
+
     def feed(self, block: bytes) -> list[SseEvent]:
         block = self._unify_line_ends(block)
         if b"\n\n" not in (self._last + block if self._held else block):

@@ -67,6 +67,8 @@ class ChunkQueue:
 def parse_object(text: str) -> JsonObject | None:
     try:
         found: Any = msgspec.json.decode(text)
+        if isinstance(found, str):  # some models write their JSON as a string of JSON
+            found = msgspec.json.decode(found)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return None
     return cast(JsonObject, found) if isinstance(found, dict) else None

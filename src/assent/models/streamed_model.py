@@ -14,9 +14,11 @@ from assent.models.foreign_messages import signatures, without_refused
 from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
 from assent.models.sse import MAX_EVENT_SIZE, SseDecoder
 from assent.models.streaming_client import HttpClient, Response
+from assent.models.wire_json import DONE
 
 EVENT_STREAM = "text/event-stream"
 PLAIN_JSON = "application/json"
+END_MARKERS = (b"data: " + DONE, b"data:" + DONE)
 
 
 class ReplyReader(Protocol):
@@ -78,8 +80,12 @@ class StreamedModel:
                 for event in events.feed(block):
                     for chunk in reply.chunks(event.data):
                         yield chunk
+        if cut := events.unfinished:
+            cut = events.rest() not in END_MARKERS  # small servers forget the blank line after it
+            if not cut:
+                reply.chunks(DONE)
         # Only here: the connection is free again, and nothing can follow the last chunk.
-        for chunk in reply.end(cut=events.unfinished):
+        for chunk in reply.end(cut=cut):
             yield chunk
 
     async def _ask(self, request: Request) -> Response:
@@ -106,7 +112,7 @@ class StreamedModel:
         await self.http.close()
 
     async def _check(self, response: Response) -> None:
-        if response.status != 200:
+        if not 200 <= response.status < 300:
             raise self._wire.failure(response.status, response.headers, hidden(self._key, await response.read_all()))
         kind = _kind(response)
         if kind != EVENT_STREAM and not (kind == PLAIN_JSON and self.takes_plain_json):
@@ -124,8 +130,16 @@ class StreamedModel:
         """Some gateways respond with status 200 and an error in JSON."""
         body = hidden(self._key, await response.read_all()) if kind == PLAIN_JSON else b""
         if b'"error"' in body:
-            return self._wire.failure(500, response.headers, body)
+            return self._wire.failure(_status_in(body), response.headers, body)
         return BrokenStream(f"{self.http.host} sent {kind} instead of an event stream")
+
+
+def _status_in(body: bytes) -> int:
+    """The status that an error in a response with status 200 should have had."""
+    from assent.models.failure_signs import read_error
+
+    status = read_error(200, {}, body).status
+    return status if status >= 400 else 500
 
 
 def _kind(response: Response) -> str:

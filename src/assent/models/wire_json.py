@@ -8,13 +8,24 @@ import msgspec
 from assent.models.model_protocol import BrokenStream
 
 Event = TypeVar("Event")
+BAD_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for bytes from a server, whatever is wrong with them."""
+
+DONE = b"[DONE]"
+"""Ends a stream for servers that speak like OpenAI, and says nothing to others."""
+Count = int | float | None
+"""A number of tokens, as servers write it."""
+
+
+def count(tokens: Count) -> int:
+    return max(0, int(tokens or 0))
 
 
 def decode_event(decode: Callable[[bytes], Event], data: bytes, model: str) -> Event:
     """One event of a reply. Raises BrokenStream."""
     try:
         return decode(data)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BrokenStream(f"{model} sent a malformed event: {error}") from error
     except RecursionError:
         raise BrokenStream(f"{model} sent a malformed event: it is nested too deeply") from None

@@ -51,4 +51,8 @@ def by_yolo() -> Verdict:
 
 
 def read_only() -> Verdict:
-    return Verdict("deny", "mode", "plan mode is read-only: describe the change instead of making it")
+    return Verdict(
+        "deny",
+        "mode",
+        "plan mode is read-only: describe changes instead of making them, then show your plan",
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, McpDetails
+from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, Lasts, McpDetails
 from assent.policy.action import Action
 from assent.policy.rules import host_of
 from assent.web.destinations import CONNECT, WEB_PORTS, from_url
@@ -55,7 +55,40 @@ def is_live(grant: Grant, now: float, uses: int) -> bool:
 def proposed(action: Action, call_id: str, *, keeps: bool = False) -> tuple[Grant, ...]:
     """The possible scopes of an "always" for this action, narrowest first. `keeps`: some may outlive the session."""
     scopes = _proposed(action, call_id)
-    return (*scopes, *(_kept(scope) for scope in scopes if keeps and _can_be_kept(scope)))
+    if not keeps:
+        return scopes
+    ruled = [_kept(scope) for scope in scopes if _can_be_kept(scope)]
+    lasting = [scope for scope in scopes if _can_last(scope)]
+    here = [_lasting(scope, "folder") for scope in lasting]
+    anywhere = [_lasting(scope, "everywhere") for scope in lasting if _holds_anywhere(scope, action)]
+    return (*scopes, *ruled, *here, *anywhere)
+
+
+def _can_last(scope: Grant) -> bool:
+    return scope.sandbox is None and not _can_be_kept(scope)
+
+
+def _holds_anywhere(scope: Grant, action: Action) -> bool:
+    """Whether the same words mean the same in every folder: no file of a folder, no server that a folder may define,
+    no command that executes files.
+    """
+    match action.details:
+        case ExecDetails(executes=executes):
+            return scope.kind in ("subcommand", "program") and not executes
+        case InfoDetails():
+            return scope.kind in ("domain", "tool")
+        case _:
+            return False
+
+
+def _lasting(scope: Grant, lasts: Lasts) -> Grant:
+    words = {"session": SESSION, "folder": "in this folder, from now on", "everywhere": "in every folder, from now on"}
+    command = bool(scope.exact or scope.prefixes)
+    reach = scope.reach.removesuffix(f", {SESSION}.")
+    if command and lasts == "everywhere":
+        reach, scope = reach.removesuffix(f", in {scope.value}"), replace(scope, value="")
+    until = "from now on" if command and lasts == "folder" else words[lasts]
+    return replace(scope, id=os.urandom(8).hex(), reach=f"{reach}, {until}.", lasts=lasts)
 
 
 def _can_be_kept(scope: Grant) -> bool:

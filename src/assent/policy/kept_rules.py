@@ -4,7 +4,7 @@ A rule that is there already is not written again. A file that would not be vali
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +21,14 @@ class RuleKeeper(Protocol):
 
     def keep(self, grant: Grant) -> None:
         """Raises BadRule or OSError, and then has changed nothing."""
+        ...
+
+    def standing(self) -> Sequence[Grant]:
+        """The grants of earlier sessions that hold here."""
+        ...
+
+    def drop(self, grant_id: str) -> bool:
+        """Whether there was such a grant."""
         ...
 
 

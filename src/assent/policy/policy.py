@@ -67,7 +67,7 @@ class Policy:
         self._files = files
         self._offsets = dict[str, float]()
         """For each grant, how far the clock was ahead of the timer when it was given."""
-        for grant in grants:
+        for grant in (*(keeper.standing() if keeper is not None else ()), *grants):
             self.add_grant(grant)
 
     # --- grants ---
@@ -82,11 +82,15 @@ class Policy:
 
     def keep_rule(self, grant: Grant) -> None:
         """Raises BadRule or OSError if a grant that is to be kept cannot be written."""
-        if grant.kept and self._keeper is not None:
+        if (grant.kept or grant.lasts != "session") and self._keeper is not None:
             self._keeper.keep(grant)
 
     def revoke(self, grant_id: str) -> Grant | None:
-        return self.grants.pop(grant_id, None)
+        """Here, and for later sessions."""
+        grant = self.grants.pop(grant_id, None)
+        if grant is not None and grant.lasts != "session" and self._keeper is not None:
+            self._keeper.drop(grant_id)
+        return grant
 
     def used(self, grant_ids: str) -> None:
         """Count a call that these grants allowed."""

@@ -35,6 +35,8 @@ FIXED = {
     _PROMPTS: "0",  # an invisible prompt would hang the call
     "DEBIAN_FRONTEND": "noninteractive",
 }
+_NO_EDITOR = {"EDITOR": "false"}
+"""On a terminal, programs would open an editor that nobody can see. Like this they fail at once."""
 _UNSEEN = (
     *("BASH_ENV", "BASH_FUNC_*", "SHELLOPTS", "BASHOPTS", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"),
     *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"),
@@ -58,7 +60,7 @@ def command_environment(
     """For a command: everything that is not a secret, subject to the settings. `typing`: a person can type into it."""
     source = os.environ if source is None else source
     built = _built({name: value for name, value in source.items() if _is_passed(name, value, rules)})
-    return built | ({_PROMPTS: source.get(_PROMPTS, "1")} if typing else {})
+    return _NO_EDITOR | built | {_PROMPTS: source.get(_PROMPTS, "1")} if typing else built
 
 
 def withheld(rules: Environment, source: Mapping[str, str] | None = None) -> list[str]:

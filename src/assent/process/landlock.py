@@ -20,7 +20,9 @@ READ = READ_FILE | READ_FOLDER
 _CHANGE_FOLDERS = sum(1 << bit for bit in range(4, 13))  # make, remove
 _MOVE = 1 << 13
 _TRUNCATE = 1 << 14
-_MOVES_SINCE, _TRUNCATES_SINCE = 2, 3  # versions
+_MOVES_SINCE, _TRUNCATES_SINCE, _SCOPES_SINCE = 2, 3, 6  # versions
+_SCOPES = 0b11
+"""Signals, and sockets without a place in the file system, reach only processes with the same restrictions."""
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE
 
 # The numbers are the same on all architectures, as for all system calls since 2019.
@@ -57,6 +59,16 @@ def available() -> bool:
     return _version() >= 1
 
 
+def can_truncate() -> bool:
+    """Whether truncating files can be restricted, so that nothing at all can be written; not before Linux 6.2."""
+    return _version() >= _TRUNCATES_SINCE
+
+
+def can_scope() -> bool:
+    """Whether signals can be restricted; not before Linux 6.12."""
+    return _version() >= _SCOPES_SINCE
+
+
 def can_move() -> bool:
     """Whether a restricted program can be allowed to move files between folders; not before Linux 5.19."""
     return _version() >= _MOVES_SINCE
@@ -69,10 +81,10 @@ def write() -> int:
 
 
 class Ruleset:
-    """What is allowed; any other access of the kinds `bound` fails."""
+    """What is allowed; any other access of the kinds `bound` fails. `scoped`: it reaches no process outside."""
 
-    def __init__(self, bound: int = READ) -> None:
-        handled = struct.pack("=Q", bound)
+    def __init__(self, bound: int = READ, *, scoped: bool = False) -> None:
+        handled = struct.pack("=QQQ", bound, 0, _SCOPES) if scoped and can_scope() else struct.pack("=Q", bound)
         self._bound = bound
         self._fd = _call(_CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), ctypes.c_uint32(0))
 

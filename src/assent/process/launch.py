@@ -8,6 +8,13 @@ import msgspec
 from assent.plan import Plan
 
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def source_folder() -> str:
+    """What our own helper programs import from."""
+    return _SOURCE
+
+
 _START = f"import sys; sys.path.insert(0, {_SOURCE!r}); from assent.process.pipeline import main; main()"
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from assent.plan import ExecutedFile
+from assent.process.command_limits import ProcessWatch
 from assent.process.environment import child_environment
 from assent.process.family import Family
 from assent.process.kill import end_family
@@ -26,7 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # needed only for commands that people can type into
     from assent.process.terminal_input import Keyboard, TerminalInput
 
-Ended = Literal["exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory", "no_input"]
+Ended = Literal[
+    "exited", "idle_timeout", "total_timeout", "too_much_output", "too_much_memory", "too_many_processes", "no_input"
+]
 Tell = Callable[[str], None]
 
 _READS = 32  # in a block; a terminal returns 4 KB at a time
@@ -44,8 +47,12 @@ class ProcessLimits(Struct, frozen=True, kw_only=True):
     """Bytes that it may print."""
     memory: int | None = None
     """Bytes that all its processes may use together."""
+    processes: int | None = None
+    """Processes that it may have at the same time."""
     look: float = 2.0
     """Between two memory checks."""
+    count: float = 0.2
+    """Between two looks at the number of processes."""
     input: float | None = None
     """Time that a person has to type something."""
     grace: float = 0.5
@@ -187,7 +194,9 @@ class _Child:
     async def _stop(self) -> tuple[int, ...]:
         """Not to be interrupted: a second cancellation only cuts the grace period short."""
         hurry = asyncio.Event()
-        ending = asyncio.ensure_future(end_family(self._family, self.pid, self._limits.grace, hurry))
+        too_many = self._end.done() and not self._end.cancelled() and self._end.result() == "too_many_processes"
+        grace = 0.0 if too_many else self._limits.grace  # what multiplies is not asked politely
+        ending = asyncio.ensure_future(end_family(self._family, self.pid, grace, hurry))
         while not ending.done():
             try:
                 await asyncio.shield(ending)
@@ -310,6 +319,14 @@ class _Child:
             self._later(self._limits.idle, self._check_idle)
         if self._limits.memory is not None:
             self._later(self._limits.look, self._look_at_memory)
+        if self._limits.processes is not None:
+            self._count_processes(ProcessWatch(self._limits.processes, lambda: len(self._family.members())))
+
+    def _count_processes(self, watch: ProcessWatch) -> None:
+        if watch.is_too_much():
+            self._over("too_many_processes")
+        else:
+            self._later(self._limits.count, lambda: self._count_processes(watch))
 
     def _check_idle(self) -> None:
         """Checks when the time could be up, instead of moving a timer with every piece of output."""

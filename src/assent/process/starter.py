@@ -399,4 +399,4 @@ def _environment(plan: "Plan", given: Mapping[str, str]) -> dict[str, str]:
     kept = {name: given[name] for name in _KEPT if name in given}
     folders = given.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(one for one in folders if os.path.isabs(one) and not real_below(one, plan.roots))
-    return {**kept, "PATH": path, "TERM": "dumb", "PAGER": "cat"}
+    return {**kept, **plan.variables, "PATH": path, "TERM": "dumb", "PAGER": "cat"}

@@ -158,6 +158,8 @@ class TerminalInput:
             self._give_up()
         elif (wanted, certain) != (self.wanted, self.waits_for_person):
             self._ask(wanted, certain)
+        else:
+            self._keyboard.tell(wanted)  # again, for those who have begun to watch since
 
     def _ask(self, wanted: InputWanted, certain: bool) -> None:
         self._stop(self._deadline)

@@ -34,6 +34,8 @@ class ProxyLimits(Struct, frozen=True, kw_only=True):
     """At the same time."""
     reply_seconds: float = 5.0
     """For a program to take a refusal."""
+    end_seconds: float = 0.3
+    """For connections to end by themselves when the program has gone."""
 
 
 class Keeper(Protocol):
@@ -82,6 +84,8 @@ class Proxy:
             await self.close()
 
     async def close(self) -> None:
+        if self._open:
+            await asyncio.wait(list(self._open), timeout=self._limits.end_seconds)
         open_now = list(self._open)
         for task in open_now:
             task.cancel()

@@ -24,6 +24,7 @@ _SYSTEM_SECRETS = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
     *("/etc/ssl/private", "/run/secrets", "/etc/krb5.keytab"),
 )
+_NOT_FILES = ("/proc", "/sys", "/dev", "/run")
 _HOME_FOLDERS = ("", ".config", ".local/share", ".local/state")
 """Those whose entries may be secrets by name."""
 _SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
@@ -114,6 +115,8 @@ class BoxMaker:
         """The reason if a command in a sandbox can never get this path: it would open what the sandbox closes."""
         if is_below(self._home, [path]):
             return f"{path} is too much: it contains the home folder"
+        if is_below(path, _NOT_FILES):
+            return f"{path} leads to other programs or to the kernel"
         if is_below(path, self._roots):
             return f"{path} is in the workspace: a sandbox can write there, except to what is protected"
         if any(is_below(one, [path]) or is_below(path, [one]) for one in (*self._own, *_SYSTEM_SECRETS)):

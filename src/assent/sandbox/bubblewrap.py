@@ -64,8 +64,9 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
         yield from _name_service()
     if box.doorway:
         yield from ("--ro-bind", box.doorway, INSIDE)
-    outside = [path for path in (*box.hidden, *box.emptied) if not is_below(path, (*box.roots, *TEMPORARY))]
-    inside = [path for path in (*box.hidden, *box.emptied) if is_below(path, box.roots)]
+    bound = (*box.roots, *box.writable)
+    outside = [path for path in (*box.hidden, *box.emptied) if not is_below(path, (*bound, *TEMPORARY))]
+    inside = [path for path in (*box.hidden, *box.emptied) if is_below(path, bound)]
     yield from _mask(box, outside, masks)
     yield from _needed(box)
     yield from _workspace(box)

@@ -21,6 +21,8 @@ from assent.process.spawn import Launcher
 from assent.proxy.doorway import Doorway, proxy_environment
 from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
+from assent.sandbox.landlock_box import available as landlock_available
+from assent.sandbox.landlock_box import landlock_launcher
 from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
 from assent.subpath import is_below
 
@@ -73,6 +75,7 @@ class Confinement:
         self.masks = Masks(masks)
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._tested: asyncio.Task[str] | None = None
+        self._landlock: asyncio.Task[str] | None = None
 
     async def problem(self) -> str:
         """Why there is no sandbox here; empty if there is one. Tested once."""
@@ -107,9 +110,23 @@ class Confinement:
         if not profile.confined:
             return None
         if problem := await self.problem():
-            raise Unconfined(problem)
+            if profile.writes or await self.landlock_problem():
+                raise Unconfined(problem)
+            return await asyncio.to_thread(self._landlocked, profile, cwd)
         # It may search a large workspace.
         return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network)
+
+    async def landlock_problem(self) -> str:
+        """Why Landlock cannot confine commands that only read, where bubblewrap does not work; empty if it can."""
+        if self._landlock is None or self._landlock.cancelled():
+            self._landlock = asyncio.ensure_future(_test_landlock())
+        return await asyncio.shield(self._landlock)
+
+    def _landlocked(self, profile: Profile, cwd: str) -> "Confined":
+        try:
+            return Confined(landlock_launcher(self._maker.box(profile, cwd, ())))
+        except (BoxProblem, OSError) as error:
+            raise Unconfined(str(error)) from error
 
     def why_not_writable(self, path: str) -> str | None:
         return self._maker.why_not_writable(path)
@@ -139,6 +156,17 @@ class Confinement:
         """For a command that sees a copy of the workspace: it can write there, and nowhere else. Raises Unconfined."""
         box = await asyncio.to_thread(self._box, WORKSPACE, cwd)
         return self._launcher(replace(box, writable=()), cwd)
+
+
+async def _test_landlock() -> str:
+    from assent.sandbox.self_test import landlock_failure
+
+    if not landlock_available():
+        return "this kernel has no Landlock, or an early version of it"
+    try:
+        return await landlock_failure()
+    except (BoxProblem, OSError) as error:
+        return str(error)
 
 
 def workspace_confinement(env: Mapping[str, str], folder: str) -> Confinement:

@@ -28,9 +28,14 @@ _REFUSED = """
     kexec_load kexec_file_load init_module finit_module delete_module reboot swapon swapoff syslog acct quotactl
     open_by_handle_at name_to_handle_at settimeofday clock_settime adjtimex pidfd_getfd kcmp fanotify_init
 """
+_METADATA = """
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat
+    setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+"""
+"""Changes to files that are no writes: Landlock does not know them."""
 _MISSING = "io_uring_setup io_uring_enter io_uring_register clone3"
 
-_COMMON = {
+_COMMON: dict[str, tuple[int | None, int | None]] = {
     "bpf": (321, 280),
     "keyctl": (250, 219),
     "add_key": (248, 217),
@@ -76,11 +81,33 @@ _COMMON = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "clone3": (435, 435),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "utimensat": (280, 88),
+    "futimesat": (261, None),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
     "clone": (56, 220),
     "ioctl": (16, 29),
     "socket": (41, 198),
 }
-"""The number of each system call on x86_64 and on aarch64."""
+"""The number of each system call on x86_64 and on aarch64; None if there is none."""
+
+
+def _numbers(column: int) -> dict[str, int]:
+    return {name: number for name, pair in _COMMON.items() if (number := pair[column]) is not None}
 
 
 class Architecture(Struct, frozen=True):
@@ -92,24 +119,29 @@ class Architecture(Struct, frozen=True):
 
 
 ARCHITECTURES: dict[str, Architecture] = {
-    "x86_64": Architecture(0xC000003E, {name: pair[0] for name, pair in _COMMON.items()}, x32=True),
-    "aarch64": Architecture(0xC00000B7, {name: pair[1] for name, pair in _COMMON.items()}),
+    "x86_64": Architecture(0xC000003E, _numbers(0), x32=True),
+    "aarch64": Architecture(0xC00000B7, _numbers(1)),
 }
 
 
-def seccomp_filter(*, sockets: bool = True, network: bool = True, machine: str | None = None) -> bytes:
-    """The filter for this machine; empty if its architecture is unknown. Without `network`, sockets are local."""
+def seccomp_filter(
+    *, sockets: bool = True, network: bool = True, metadata: bool = True, machine: str | None = None
+) -> bytes:
+    """The filter for this machine; empty if its architecture is unknown. Without `network`, sockets are local; without
+    `metadata`, neither modes nor owners, times and attributes of files can be changed.
+    """
     found = ARCHITECTURES.get(machine or platform.machine())
     if found is None:
         return b""
-    return b"".join(_program(found, _families(sockets=sockets, network=network)))
+    refused = [*_REFUSED.split(), *(() if metadata else _METADATA.split())]
+    return b"".join(_program(found, _families(sockets=sockets, network=network), refused))
 
 
 def _families(*, sockets: bool, network: bool) -> Sequence[int]:
     return (_FAMILIES if network else _FAMILIES[:1]) if sockets else ()
 
 
-def _program(machine: Architecture, families: Sequence[int]) -> Iterator[bytes]:
+def _program(machine: Architecture, families: Sequence[int], refused: Sequence[str]) -> Iterator[bytes]:
     numbers = machine.numbers
     yield _op(_LOAD, _ARCHITECTURE)
     yield _op(_JUMP_IF, machine.code, 1, 0)
@@ -117,7 +149,7 @@ def _program(machine: Architecture, families: Sequence[int]) -> Iterator[bytes]:
     yield _op(_LOAD, _NUMBER)
     if machine.x32:
         yield from _unless(_JUMP_AT_LEAST, _X32, _ERROR | EPERM)
-    for name in _REFUSED.split():
+    for name in filter(numbers.__contains__, refused):
         yield from _unless(_JUMP_IF, numbers[name], _ERROR | EPERM)
     for name in _MISSING.split():
         yield from _unless(_JUMP_IF, numbers[name], _ERROR | ENOSYS)

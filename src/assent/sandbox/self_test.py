@@ -18,7 +18,7 @@ from assent.process.run_program import ProcessLimits, run
 from assent.process.spawn import Launcher
 from assent.sandbox.boxes import Box, interpreter_folders
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
-from assent.sandbox.profiles import WORKSPACE, Profile
+from assent.sandbox.profiles import READ_ONLY, WORKSPACE, Profile
 
 _LIMITS = ProcessLimits(total=20.0)
 _SECONDS_TO_CONNECT = 3
@@ -86,7 +86,15 @@ def _outcome(probe: Probe) -> str:
 
 async def first_failure(masks: Masks) -> str:
     """Why the sandbox does not hold; empty if it does."""
-    probes, output = await tried(WORKSPACE, masks)
+    return _failure(*await tried(WORKSPACE, masks))
+
+
+async def landlock_failure() -> str:
+    """The same for Landlock, which can do only the profile that writes nothing."""
+    return _failure(*await tried_with_landlock())
+
+
+def _failure(probes: list[Probe], output: str) -> str:
     broken = next((one for one in probes if not one.holds), None)
     if broken is None:
         return ""
@@ -105,6 +113,15 @@ async def tried(profile: Profile, masks: Masks) -> tuple[list[Probe], str]:
         box = Box(profile=profile, roots=(scene.work,), hidden=(scene.secret,), needed=tuple(interpreter_folders()))
         output = await _output(scene, bubblewrap_launcher(program, box, scene.work, masks))
         return list(_probes(profile, scene, output)), output
+
+
+async def tried_with_landlock() -> tuple[list[Probe], str]:
+    from assent.sandbox.landlock_box import landlock_launcher
+
+    async with _scene() as scene:
+        launcher = landlock_launcher(Box(profile=READ_ONLY, roots=(scene.work,), hidden=(scene.secret,)))
+        output = await _output(scene, launcher)
+        return list(_probes(READ_ONLY, scene, output)), output
 
 
 def _probes(profile: Profile, scene: "_Scene", output: str) -> Iterator[Probe]:

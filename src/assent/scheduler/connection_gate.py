@@ -22,6 +22,8 @@ from assent.web.destinations import CONNECT, Destination, covers, covers_exactly
 
 MAX_WAIT = 300.0
 """Seconds for an answer; the command waits that long."""
+MAX_QUESTIONS = 20
+"""For one command. Whoever wants more hosts can list them."""
 WITHDRAWN = "The command that wanted to connect has ended."
 Ask = Callable[[CallTask], Coroutine[Any, Any, ToolCall]]
 """Takes a call from request to result."""
@@ -49,7 +51,7 @@ class ConnectionGate:
                 return Access(False, verdict.reason)
             case "allow":
                 return Access(True, verdict.reason, named)
-            case "ask" if not verdict.rule and _is_listed(wanted, entries):
+            case "ask" if not verdict.rule and _is_listed(wanted, entries, named):
                 return Access(True, "it is in the list of domains for this command", named)
             case "ask":
                 return await self._answer(wanted, named)
@@ -57,6 +59,8 @@ class ConnectionGate:
     async def _answer(self, wanted: Destination, named: tuple[str, ...]) -> Access:
         """Several connections to the same host share one question, and all that come later its answer."""
         if wanted not in self._asked:
+            if len(self._asked) >= MAX_QUESTIONS:
+                return Access(False, f"the command has asked for {MAX_QUESTIONS} hosts already")
             self._asked[wanted] = asyncio.ensure_future(self._question(wanted, named))
         return await asyncio.shield(self._asked[wanted])
 
@@ -73,7 +77,10 @@ class ConnectionGate:
         child = CallTask(Validating(request, self._now()))
         child.max_wait = MAX_WAIT
         self._children.append(child)
-        return _access(await self._ask(child), named)
+        call = await self._ask(child)
+        if any(call.request.args.get(name) != value for name, value in request.args.items()):
+            return Access(False, "the question was changed before it was answered")
+        return _access(call, named)
 
     async def close(self) -> None:
         """Withdraw the questions that nobody has answered."""
@@ -82,10 +89,11 @@ class ConnectionGate:
         await asyncio.gather(*self._asked.values(), return_exceptions=True)
 
 
-def _is_listed(wanted: Destination, entries: tuple[str, ...]) -> bool:
-    """A suspicious name must be listed itself: one below an allowed domain may carry data to its owner."""
-    found = covers_exactly if wanted.warnings() else covers
-    return any(found(entry, wanted) for entry in entries)
+def _is_listed(wanted: Destination, entries: tuple[str, ...], named: tuple[str, ...]) -> bool:
+    """A suspicious name must be named itself: one below an allowed domain may carry data to its owner."""
+    if wanted.warnings():
+        return any(covers_exactly(entry, wanted) for entry in named)
+    return any(covers(entry, wanted) for entry in entries)
 
 
 def _access(call: ToolCall, named: tuple[str, ...]) -> Access:

@@ -1,7 +1,8 @@
 """Which colour sequences (SGR) untrusted text may keep in an output pane, and whether one is still active.
 
 A colour may help reading but never hide: no conceal, no blink, no background (text in its own colour), and nothing near
-black or near white, which is invisible on common screens. It knows only the numbers between `ESC [` and `m`.
+black or near white, which is invisible on common screens. A pane that draws the colours itself and lets none of them
+hide anything takes them all. This module knows only the numbers between `ESC [` and `m`.
 """
 
 from functools import lru_cache
@@ -11,17 +12,22 @@ _STYLES = {1, 2, 3, 4, 7, 9}
 _CLOSES = {0: {*_STYLES, 30}, 22: {1, 2}, 23: {3}, 24: {4}, 27: {7}, 29: {9}, 39: {30}}
 _COLOURS = {*range(31, 38), *range(90, 97)}
 _NOTHING_TO_CLOSE = {49}
+_SOMETHING = frozenset({30})
 _CUBE = (0, 95, 135, 175, 215, 255)
 
 
 class Colours:
     """Decides on each sequence and tracks what is open, so that it cannot leak into the text after it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, all_harmless: bool = False) -> None:
+        self._all_harmless = all_harmless
         self._open: frozenset[int] = frozenset()
 
     def accept(self, parameters: str) -> bool:
         """Whether this sequence may pass; if so, it takes effect."""
+        if self._all_harmless:
+            self._open = _SOMETHING if parameters.strip("0;") else frozenset()
+            return True
         effect = _effect(parameters)
         if effect is None:
             return False

@@ -6,6 +6,7 @@ in short sentences what was found. The contexts:
 
 - `prompt`: a question. Only newline and tab stay; padding is folded early.
 - `output`: a pane that is read. Harmless colours stay, and what ordinary writing needs (emoji, CR LF, ...).
+- `terminal`: like `output`, with every colour; for a pane that draws them so that none can hide text.
 - `label`: one line, cut with a count.
 - `html`: like `output` without colours, escaped for insertion as text into a page.
 
@@ -82,7 +83,7 @@ class SafeStream:
         from assent.screen.lookalikes import Lookalikes
 
         self._words = Lookalikes()
-        self._colours = Colours()
+        self._colours = Colours(all_harmless=context == "terminal")
         self._length = 0
 
     def feed(self, chunk: str) -> str:

@@ -14,14 +14,17 @@ import msgspec
 
 from assent.screen.chars import COMBINING, HIGH, LOW, ORDINARY, SPELLING, STACKING, TYPOGRAPHY
 
-Context = Literal["prompt", "output", "label", "html"]
+Context = Literal["prompt", "output", "terminal", "label", "html"]
 
 LABEL_LENGTH = 120
 STACKED = 8  # more combining marks on one letter paint over its neighbours
 _REPEATS = 8  # more repetitions of the same hidden character are counted instead of shown
 _MIXTURE = 64  # a longer run of different hidden characters in a prompt or label is cut with a count
 _MAX_COLOUR_LENGTH = 40
-_COLOUR = rf"\x1b\[[0-9;]{{0,{_MAX_COLOUR_LENGTH}}}m"
+_COLOUR: dict[Context, str] = {
+    "output": rf"\x1b\[[0-9;]{{0,{_MAX_COLOUR_LENGTH}}}m",
+    "terminal": rf"\x1b\[[0-9;:]{{0,{_MAX_COLOUR_LENGTH}}}m",
+}
 _LINES_LOOKED_AT = 5  # the scan stops at this many; whether they are too many is counted then
 _MAX_AT_ONCE = 500
 
@@ -50,6 +53,7 @@ _PADDING: dict[Context, _Padding] = {
     "label": _Padding(" ", 9, 0),
     "html": _Padding(" \t\r\n", 81, 10),
     "output": _Padding(" \t\r\n", 201, 40),
+    "terminal": _Padding(" \t\r\n", 201, 40),
 }
 _MARKUP = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
 
@@ -59,14 +63,14 @@ class ScreenPatterns:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.reading = context in ("output", "html")
+        self.reading = context in ("output", "terminal", "html")
         self._padding = _PADDING[context]
         self._hidden = LOW + HIGH + (r"\n\t" if context == "label" else "")
         self.blanks = re.compile(self._many_blanks())
         self._lines = re.compile(self._several_lines())
         self._unsafe = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]" if context != "label" else r"[\x00-\x1f\x7f]")
         self._padding_run = re.compile(f"[{self._padding.chars}]+")
-        self._open_colour = re.compile(rf"{_COLOUR}?" if context == "output" else "(?!)")
+        self._open_colour = re.compile(f"{_COLOUR[context]}?" if context in _COLOUR else "(?!)")
 
     @cached_property
     def scan(self) -> re.Pattern[str]:
@@ -131,8 +135,8 @@ class ScreenPatterns:
         else:
             yield r"\r(?=\n)(?P<line_end>)"
         yield f"{self._innocent()}(?P<innocent>)"
-        if self.context == "output":
-            yield f"{_COLOUR}(?P<colour>)"
+        if self.context in _COLOUR:
+            yield f"{_COLOUR[self.context]}(?P<colour>)"
         yield rf"\A[{COMBINING}]+(?P<bare>)"
         yield rf"[{STACKING}]{{{STACKED + 1},}}(?P<stack>)"
         # In steps of several, because the engine is slow at repeating a back-reference.

@@ -20,6 +20,7 @@ from assent.policy.kept_rules import RuleKeeper
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
+from assent.session.background import BackgroundPort
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
@@ -69,6 +70,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Knows the secrets that no result may show."""
     only: str = ""
     """Carry out only the command with this key: turns, questions and other commands stay as they are."""
+    background: BackgroundPort | None = None
+    """What runs background commands."""
     clock: Callable[[], float] = time.time
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits while something more urgent is going on; awaited before a call runs."""

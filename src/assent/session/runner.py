@@ -30,6 +30,7 @@ from assent.commands import (
     SetEffort,
     SetMode,
     SetModel,
+    StopBackground,
     Submit,
     Withdraw,
 )
@@ -45,16 +46,18 @@ from assent.events import (
 from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.policy.policy import Policy
-from assent.scheduler.call import AwaitingApproval
+from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
+from assent.session.background import BackgroundRecorder
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
 from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.model_watch import ModelWatch
+from assent.session.plan_approval import PlanApproval
 from assent.session.prompt_queue import PromptQueue
 from assent.session.run_options import RunOptions
 from assent.session.session_settings import SessionSettings
@@ -62,11 +65,15 @@ from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
 from assent.session.steering import Steering
 from assent.session.turn_runner import TurnRunner
+from assent.tools.declared import PLAN
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # loaded when they are needed
     from assent.scheduler.scheduler import Scheduler
     from assent.session.titling import Titler
+
+
+Settled = Callable[[Sequence[Terminal]], Awaitable[None]]
 
 
 async def create_session(
@@ -111,6 +118,7 @@ class Runner:
         self._policy = _policy(state, options)
         registry.hand_over(state.changes)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
+        self._background = BackgroundRecorder(state.session, options.background, self._journal.record)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
         watch = ModelWatch(state, self._journal, options.inspect_model)
@@ -139,7 +147,7 @@ class Runner:
             self._journal,
             request=lambda: _request(caller, state, context_files, registry, options),
             usage=lambda: state.usage,
-            settled=context_files.settled,
+            settled=_one_after_the_other(context_files.settled, PlanApproval(self._settings).settled),
             make_room=compaction.before_request,
             shorten=compaction.after_refusal,
             reached_limit=reached_limit,
@@ -200,6 +208,7 @@ class Runner:
         chosen = self._options.chosen_model
         if chosen is not None and chosen.model != self.state.model:
             await self._journal.record(ModelChanged(chosen.model, chosen.by, self._options.window(chosen.model)))
+        await self._background.settle(list(self.state.background.values()), self._journal.record)
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._turn_runner.pick_up()
@@ -220,6 +229,7 @@ class Runner:
         if self._inbox_task is not None:  # not cancelled: the sender of the current command waits for its outcome
             await asyncio.gather(self._inbox_task, return_exceptions=True)
         await self._turn_runner.over()
+        await self._background.close()
         if self._unwatch is not None:
             self._unwatch()
         await self._settings.close()
@@ -263,7 +273,8 @@ class Runner:
     @property
     def resting(self) -> bool:
         """Nothing is in progress: closing it now costs no more than opening it again."""
-        if self.state.held or self._news.is_set() or not self._caught_up.is_set():
+        busy = self.state.held or self._background.running
+        if busy or self._news.is_set() or not self._caught_up.is_set():
             return False
         return self._turn_runner.only_waits
 
@@ -339,6 +350,8 @@ class Runner:
                     await self._steer(command)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
+                case StopBackground():
+                    await self._background.stop(command.call_id)
                 case RunTool():
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
@@ -402,11 +415,19 @@ def _request(
     return Request(
         system=system_prompt(state.folder, context_files.text),
         messages=state.history(),
-        tools=registry.declarations(),
+        tools=tuple(tool for tool in registry.declarations() if tool.name != PLAN or state.mode == "plan"),
         effort=state.effort,
         max_tokens=options.max_tokens,
         conversation=state.session,
     )
+
+
+def _one_after_the_other(*hooks: Settled) -> Settled:
+    async def settled(calls: Sequence[Terminal]) -> None:
+        for hook in hooks:
+            await hook(calls)
+
+    return settled
 
 
 def _policy(state: SessionState, options: RunOptions) -> Policy:

@@ -17,6 +17,8 @@ from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
     ApprovalRequested,
+    BackgroundEnded,
+    BackgroundStarted,
     CallFinished,
     CallInput,
     CallOutput,
@@ -64,6 +66,7 @@ from assent.scheduler.call import (
     advance,
     begin,
 )
+from assent.session.background import BackgroundCommand
 from assent.session.conversation import Conversation
 from assent.session.log import LogDamaged, title_of
 
@@ -97,8 +100,8 @@ class SessionState:
         self.answered_by: dict[str, str] = {}
         self.changes: dict[str, FileChange] = {}
         """What calls did or were about to do to files, in order."""
-        self.undone: set[str] = set()
-        """Calls whose change was undone."""
+        self.undone, self.background = set[str](), dict[str, BackgroundCommand]()
+        """Calls whose change was undone, and the commands that calls left running, also those that have ended."""
         self.todos: tuple[Todo, ...] = ()
         """The model's latest to-do list."""
         self.grants: dict[str, Grant] = {}
@@ -133,13 +136,8 @@ class SessionState:
                 pass  # first, because there are thousands; the complete reply comes with ModelReplied
             case CallRequested():
                 self._put(begin(event, ts))
-            case ApprovalAnswered():
-                self.answered_by[event.call_id] = event.by
-                self.keys.add(event.key)
-                self._advance(event.call_id, event)
-            case TrialStarted():
-                self.keys.add(event.key)
-                self._advance(event.call_id, event)
+            case ApprovalAnswered() | TrialStarted():
+                self._answer(event)
             case CallStarted():
                 self._advance(event.call_id, event)
                 self._start(event)
@@ -147,15 +145,31 @@ class SessionState:
                 self._advance(event.call_id, event)
                 self._finish(self.calls[event.call_id])
             case (
-                ApprovalRequested() | CallScheduled() | ApprovalModifying() | CallOutput() | CallProcess() | CallInput()
+                CallOutput() | CallProcess() | CallInput() | ApprovalRequested() | CallScheduled() | ApprovalModifying()
             ):
                 self._advance(event.call_id, event)
+            case BackgroundStarted() | BackgroundEnded():
+                self._run_in_background(event, ts)
             case PromptSubmitted() | ModelReplied() | TurnFinished():
                 self._converse(event, ts)
             case ChatCompressed() | OutputPruned() | ConversationRewound():
                 self._converse(event, ts)
             case _:
                 self._settle(event)
+
+    def _answer(self, event: ApprovalAnswered | TrialStarted) -> None:
+        if isinstance(event, ApprovalAnswered):
+            self.answered_by[event.call_id] = event.by
+        self.keys.add(event.key)
+        self._advance(event.call_id, event)
+
+    def _run_in_background(self, event: BackgroundStarted | BackgroundEnded, ts: float) -> None:
+        match event:
+            case BackgroundStarted(call_id=call_id, command=command, pid=pid):
+                started = BackgroundCommand(call_id=call_id, command=command, pid=pid, started_at=ts)
+                self.background[call_id] = started
+            case BackgroundEnded(call_id=call_id, outcome=outcome):
+                self.background[call_id] = replace(self.background[call_id], outcome=outcome)
 
     def _start(self, event: CallStarted) -> None:
         self._count_use(event)

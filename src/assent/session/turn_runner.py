@@ -164,8 +164,8 @@ class TurnRunner:
 
     def check_rewind(self, prompt_id: str) -> None:
         """Raises Refused if the conversation cannot go back to this prompt now."""
-        if self._turn is not None or self._local:
-            raise Refused("something is still running; stop it first")
+        if self._turn is not None:
+            raise Refused("a turn is running; stop it first")
         if not self._state.conversation.can_rewind(prompt_id):
             raise Refused("the conversation no longer has this prompt; it was compressed, or gone back from")
 

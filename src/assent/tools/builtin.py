@@ -10,10 +10,12 @@ from assent.files.workspace import Workspace
 from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
+from assent.tools.background_tools import background_tools
 from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
 from assent.tools.list_directory import ListDirectoryTool
+from assent.tools.propose_plan import ProposePlanTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
@@ -28,6 +30,7 @@ from assent.tools.write_todos import WriteTodosTool
 
 if TYPE_CHECKING:
     from assent.sandbox.confinement import Confinement
+    from assent.tools.support.background import BackgroundCommands
     from assent.web.fetch import Web
 
 
@@ -37,6 +40,7 @@ def builtin_tools(
     limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
     terminal: tuple[int, int] | None = TERMINAL,
     typing: bool = False,
+    background: "BackgroundCommands | None" = None,
     web: "Web | None" = None,
     outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
@@ -49,12 +53,12 @@ def builtin_tools(
     trials: str = "",
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
-    watching. `typing`: a person can type into them. `outputs` is the folder for output that is too long for the model;
-    the workspace must allow reading it. `memory` is the user's own context file; without one nothing is remembered.
-    `contents` keeps large file contents from before a change. `environment` selects the variables that commands get,
-    `masker` masks secrets in what they print, `confinement` puts them into a sandbox, `approved` is the profile of
-    those that run as they are written, and `domains` are the hosts that all of them may connect to. `trials` is the
-    folder for what trials change; without one, nothing can be tried.
+    watching. `typing`: a person can type into them. `background` runs those that go on after their call. `outputs` is
+    the folder for output that is too long for the model; the workspace must allow reading it. `memory` is the user's
+    own context file; without one nothing is remembered. `contents` keeps large file contents from before a change.
+    `environment` selects the variables that commands get, `masker` masks secrets in what they print, `confinement` puts
+    them into a sandbox, `approved` is the profile of those that run as they are written, and `domains` are the hosts
+    that all of them may connect to. `trials` is the folder for what trials change; without one, nothing can be tried.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -63,6 +67,7 @@ def builtin_tools(
         limits=limits,
         terminal=terminal,
         typing=typing,
+        background=background,
         environment=environment,
         outputs=outputs,
         masker=masker,
@@ -80,10 +85,12 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
+        *background_tools(shell.background),
         ConnectTool(),
         WebFetchTool(web),
         WriteTodosTool(),
         AskUserTool(),
+        ProposePlanTool(),
         *remembered,
         UndoTool([files, *(tool.memory for tool in remembered)], trials),
     ]

@@ -12,6 +12,8 @@ from assent.tools.tool import ToolFacts
 FILE = os.path.join(os.path.dirname(__file__), "declarations.json")
 SEARCH = "web_search"
 """Offered only with a model that can search."""
+PLAN = "propose_plan"
+"""Offered in plan mode only."""
 
 
 def builtin_facts() -> list[ToolFacts]:

@@ -6,7 +6,8 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.sandbox.trials import StartedTrial, Trials
+    from assent.tools.support.background import BackgroundCommands
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.shell_trial import ShellTrial, TriedCommand
-    from assent.tools.support.throttle import Throttle
     from assent.tools.support.whole_output import WholeOutput
     from assent.web.dial import Dial
     from assent.web.urls import Resolver
@@ -56,6 +57,13 @@ class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
     dir_path: Annotated[
         str, Meta(description="Folder to run in, relative to the workspace root or absolute. Default: the root.")
     ] = ""
+    is_background: Annotated[
+        bool,
+        Meta(
+            description="Start the command and return at once. It runs until it is stopped or the session ends; see "
+            "list_background_processes, read_background_output, stop_background_process."
+        ),
+    ] = False
     sandbox: Annotated[
         Literal["", "network", "off"],
         Meta(
@@ -79,7 +87,8 @@ class ShellTool(Tool[ShellParams]):
     description = (
         "Runs a command with bash in the workspace and returns its output (stdout and stderr combined) and its exit "
         "code. You cannot type into it, so use flags that keep programs from prompting. Each call is a new shell; `cd` "
-        "and variables do not carry over. Processes started with `&` keep running only if their output is redirected."
+        "and variables do not carry over. Processes started with `&` end with the command in a sandbox; use "
+        "is_background for servers and watchers."
     )
     kind = "execute"
     can_update_output = True
@@ -94,6 +103,7 @@ class ShellTool(Tool[ShellParams]):
         grace: float = 0.5,
         terminal: tuple[int, int] | None = TERMINAL,
         typing: bool = False,
+        background: "BackgroundCommands | None" = None,
         environment: Environment | None = None,
         outputs: PrivateFolder | None = None,
         masker: Masker | None = None,
@@ -105,16 +115,17 @@ class ShellTool(Tool[ShellParams]):
         trials: str = "",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
-        that run as they are written. The other arguments say which variables commands get, where to keep output that is
-        too long for the model, what masks the secrets in it, what confines commands, which profile those have that run
-        as they are written, to which hosts all of them may connect, how hosts are resolved and dialled, and where to
-        keep what trials change.
+        that run as they are written. `background` runs those that go on after the call. The other arguments say which
+        variables commands get, where to keep output that is too long for the model, what masks the secrets in it, what
+        confines commands, which profile those have that run as they are written, to which hosts all of them may
+        connect, how hosts are resolved and dialled, and where to keep what trials change.
         """
         self.files = files
         self.limits = limits
         self.grace = grace
         self.terminal = terminal
         self.typing = typing and terminal is not None
+        self._background = background
         self.environment = environment or Environment()
         self.outputs = outputs
         self.masker = masker or Masker()
@@ -134,6 +145,12 @@ class ShellTool(Tool[ShellParams]):
         from assent.sandbox.trials import Trials
 
         return Trials(self.confinement(), TrialStore(self._trials), self.files.root)
+
+    @functools.cached_property
+    def background(self) -> "BackgroundCommands":
+        from assent.tools.support.background import BackgroundCommands
+
+        return self._background or BackgroundCommands()
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -174,7 +191,8 @@ class ShellInvocation(Invocation):
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
         why = f" ({' '.join(self._params.description.split())})" if self._params.description else ""
-        return f"{self._params.command}{where}{why}"
+        behind = " [in the background]" if self._params.is_background else ""
+        return f"{self._params.command}{where}{behind}{why}"
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
@@ -190,12 +208,15 @@ class ShellInvocation(Invocation):
             risk_reason="It was not analysed.",
             sandbox=self._asked,
             wider=self._is_wider,
+            background=self._params.is_background,
             domains=self._wanted_domains if self._asked == "network" else (),
             writable=self._wanted_paths if self._asked != "off" else (),
             trial=None if self._trial is None else await self._trial.shown(),
         )
 
     def triable(self) -> "ShellTrial | None":
+        if self._params.is_background:
+            return None  # a trial ends with everything that it started
         if self._trial is None and self._tool.trials is not None:
             from assent.tools.support.shell_trial import ShellTrial
 
@@ -217,6 +238,8 @@ class ShellInvocation(Invocation):
 
         if self._trial is not None and self._trial.is_shown:
             return await self._trial.apply()
+        if self._params.is_background:
+            return await self._start_in_background(permit, live)
         ended = await self._watched(permit, await self._confined(permit), live)
         report = self._report(ended, permit, self._profile(permit))
         notices = "".join(f"[{note}]\n" for note in self._notices)
@@ -244,27 +267,32 @@ class ShellInvocation(Invocation):
         """`typing`: a person can type what it asks for, if they can at all."""
         import asyncio
 
-        from assent.process.changed_files import FileChanged, StartWatch
+        from assent.process.changed_files import StartWatch
         from assent.tools.support.clean_output import OutputCleaner
-        from assent.tools.support.network_access import NetworkAccess, proxied
+        from assent.tools.support.network_access import NetworkAccess
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
         throttle = Throttle(live.output, live.received)
         cleaner = OutputCleaner(self._tool.masker)
         whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
+        typing = typing and permit.plan is None and self._tool.typing
+        keyboard = self._open_keyboard(live) if typing else None
         removed: list[str] = []
         access = NetworkAccess(live, self._domains(permit))
-        doorway = None if confined is None else confined.doorway
+        watch = StartWatch(permit.unchanged)
+
+        def on_output(text: str) -> None:
+            watch.look()
+            throttle.add(text)
+            whole.add(text)
+
         try:
-            watch = StartWatch(permit.unchanged)
-            async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
-                finished = await self._run(permit, confined, live, throttle, whole, watch, access, typing=typing)
+            with self._failures():
+                finished = await self._run(
+                    permit, confined, access, live.process, on_output, throttle.received, self._limits, keyboard
+                )
             throttle.add(access.for_person())
-        except OSError as error:
-            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
-        except FileChanged as error:
-            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
         except asyncio.CancelledError:
             if whole.path:
                 throttle.add(f"\n[all output so far: {whole.path}]\n")
@@ -279,46 +307,82 @@ class ShellInvocation(Invocation):
         self,
         permit: Permit,
         confined: "Confined | None",
-        live: Live,
-        throttle: "Throttle",
-        whole: "WholeOutput",
-        watch: "StartWatch",
         access: "NetworkAccess",
-        *,
-        typing: bool,
+        on_start: Callable[[int], None],
+        on_output: Callable[[str], None],
+        on_binary: Callable[[int], None],
+        limits: "ProcessLimits",
+        keyboard: "Keyboard | None" = None,
     ) -> "ProcessFinished":
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
+        from assent.process.command_limits import limit_words
         from assent.process.environment import command_environment
         from assent.process.launch import pipeline_argv
         from assent.process.pty import Size
         from assent.process.run_program import run
+        from assent.tools.support.network_access import proxied
 
-        def on_output(text: str) -> None:
-            watch.look()
-            throttle.add(text)
-            whole.add(text)
-
-        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged)
+        plain = command_environment(self._tool.environment, typing=keyboard is not None)
+        env = plain if confined is None else self._confined_environment(plain, permit, confined)
+        added = {name: value for name, value in env.items() if plain.get(name) != value}
+        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
-        keyboard = self._open_keyboard(live) if plan is None and self._tool.typing and typing else None
-        env = command_environment(self._tool.environment, typing=keyboard is not None)
-        return await run(
-            argv,
-            cwd=self._directory(),
-            env=env if confined is None else self._environment(env, permit, proxied=confined.doorway is not None),
-            launcher=None if confined is None else confined.launcher,
-            unchanged=permit.unchanged,
-            on_start=live.process,
-            on_output=on_output,
-            on_binary=throttle.received,
-            limits=self._limits,
-            terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
-            mark=permit.mark,
-            is_held_up=lambda: access.is_waiting,
-            keyboard=keyboard,
-        )
+        given = self._tool.limits
+        argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
+        doorway = None if confined is None else confined.doorway
+        async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
+            return await run(
+                argv,
+                cwd=self._directory(),
+                env=env,
+                launcher=None if confined is None else confined.launcher,
+                unchanged=permit.unchanged,
+                on_start=on_start,
+                on_output=on_output,
+                on_binary=on_binary,
+                limits=limits,
+                terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
+                mark=permit.mark,
+                is_held_up=lambda: access.is_waiting,
+                keyboard=keyboard,
+            )
+
+    @contextmanager
+    def _failures(self) -> Generator[None]:
+        from assent.process.changed_files import FileChanged
+
+        try:
+            yield
+        except OSError as error:
+            raise ToolFailed("shell_execute_error", f"The command could not be run: {error}") from error
+        except FileChanged as error:
+            raise ToolFailed("changed_since_approved", _CHANGED.format(self._tool.files.shown(error.path))) from error
+
+    async def _start_in_background(self, permit: Permit, live: Live) -> ToolResult:
+        """The call ends when the command runs. A background command has no time limits, and nobody types into it."""
+        from assent.tools.support.background import TooMany
+        from assent.tools.support.network_access import NetworkAccess
+
+        confined = await self._confined(permit)
+        access = NetworkAccess(live, self._domains(permit))
+        limits = replace(self._limits, idle=None, total=None)
+
+        async def work(on_start: Callable[[int], None], on_output: Callable[[str], None]) -> "ProcessFinished":
+            try:
+                return await self._run(permit, confined, access, on_start, on_output, lambda _: None, limits)
+            finally:
+                if confined is not None:
+                    confined.clean_up()
+
+        try:
+            with self._failures():
+                one = await self._tool.background.start(permit.call_id, self._params.command, work)
+        except TooMany as error:
+            raise ToolFailed("too_many_background_commands", f"The command was not started: {error}.") from error
+        live.process(one.pid)
+        return one.report(self._notices)
 
     def _open_keyboard(self, live: Live) -> "Keyboard":
         from assent.process.terminal_input import Keyboard
@@ -352,10 +416,10 @@ class ShellInvocation(Invocation):
         """Where it may write, besides the workspace."""
         return self._wanted_paths if permit.plan is None else permit.plan.writable
 
-    def _environment(self, env: Mapping[str, str], permit: Permit, *, proxied: bool) -> dict[str, str]:
+    def _confined_environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
         from assent.sandbox.confinement import confined_environment
 
-        return confined_environment(env, proxied=proxied, writable=self._writable(permit))
+        return confined_environment(env, proxied=confined.doorway is not None, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
@@ -389,6 +453,7 @@ class ShellInvocation(Invocation):
         """For the model. What the person must know, too, becomes a notice."""
         from assent.tools.support.command_report import for_model, missed, passed_over
         from assent.tools.support.input_notes import input_notes
+        from assent.tools.support.limit_notes import limit_notes
         from assent.tools.support.sandbox_notes import sandbox_notes
 
         finished, folder = ended.finished, self._directory()
@@ -398,7 +463,7 @@ class ShellInvocation(Invocation):
         refused = ended.access.notes() or sandbox_notes(
             finished, profile, tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
         )
-        notes += [*refused, *ended.removed]
+        notes += [*refused, *ended.removed, *limit_notes(finished, self._tool.limits)]
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         ended.watch.look()
         if ended.watch.changed is not None:
@@ -433,6 +498,7 @@ class ShellInvocation(Invocation):
             idle=given.idle_seconds or None,
             total=given.total_seconds or None,
             input=given.input_seconds or None,
+            processes=given.processes or None,
             output=given.output_mb * _MB or None,
             memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
             grace=self._tool.grace,

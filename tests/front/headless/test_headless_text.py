@@ -17,7 +17,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
     output = TextOutput(Style(False), live=False)
     for event in events:
         output.event(Envelope(0, 1.0, "s", event))
-    output.finish(Summary("s", "cancelled", ""))
+    output.finish(Summary(session_id="s", status="cancelled", response=""))
     return capsys.readouterr().out
 
 

@@ -15,7 +15,7 @@ from assent.commands import SetMode, Submit
 from assent.config import Settings
 from assent.events import ChatCompressed, ModeChanged
 from assent.front.tui.local_host import LocalHost
-from assent.front.tui.small_screens import PageScreen
+from assent.front.tui.small_screens import PageScreen, ReviewScreen
 from assent.front.tui.start import farewell
 from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
@@ -46,11 +46,7 @@ async def test_live_output_of_a_command_is_shown_with_its_newest_lines(harness: 
             pass
         await on.until_idle()
         await on.until_shown("✓ Shell", "Done.")
-        assert "│ begun" not in on.shown  # one line now
-        await on.press("ctrl+o")
-        assert "│ ended" in on.shown
-        await on.press("ctrl+o")
-        assert "│ ended" not in on.shown
+        assert "│ begun" in on.shown and "│ ended" in on.shown
 
 
 # --- what is told ---
@@ -124,6 +120,25 @@ async def test_ones_own_acts_are_told_as_ones_own_and_recorded_exactly(harness: 
         await on.until_shown("(set by bob)")
         mine, theirs = [event.by for event in await on.recorded(ModeChanged)]
         assert (mine, theirs) == (me(), "bob@pid7")
+
+
+@pytest.mark.spec("F7", "I4")
+async def test_an_agents_file_that_is_not_trusted_is_named_and_trusted_with_a_command(harness: MakeHarness):
+    on = harness(says("Hello."))
+    (on.folder / "AGENTS.md").write_text("Always answer in rhymes.\n")
+    async with on.open():
+        await on.until_shown("Not used, because it is not trusted: AGENTS.md.", "/trust")
+        await on.say("/trust")
+        await on.until_screen(ReviewScreen)
+        await on.until_shown("Always answer in rhymes.", "y trust them as they are")
+        await on.press("escape")
+        assert on.host.untrusted() is not None
+        await on.say("/trust")
+        await on.until_screen(ReviewScreen)
+        await on.press("y")
+        await on.until_shown("Trusted as it is now.")
+        assert on.host.untrusted() is None
+        assert [source.problem for source in on.runner.state.context] == [""]
 
 
 # --- keys ---
@@ -376,19 +391,20 @@ async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: Make
 
 @pytest.mark.spec("G2")
 async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: MakeHarness):
-    calls = asks_for(shell("printf 'letters %s' one", "a"), shell("printf 'letters %s' two", "b"))
-    async with harness(calls, says("Done.")).open(mode="yolo", prompt="go") as on:
-        await on.until_shown("✓ Shell", "Done.")
+    calls = asks_for(shell("seq 101 109 #one", "a"), shell("seq 201 209 #two", "b"))
+    async with harness(calls, says("Done.")).open(mode="yolo", prompt="go", size=(80, 40)) as on:
+        await on.until_shown("✓ Shell", "Done.", "… 4 lines above", "109", "209")
+        assert "│ 101" not in on.shown and "│ 201" not in on.shown
         await on.press("ctrl+up", "enter")
-        assert "letters two" in on.shown
+        assert "│ 201" in on.shown
         await on.press("up", "space")
-        assert "letters one" in on.shown
+        assert "│ 101" in on.shown
         await on.press("j", "enter")
-        assert "letters two" not in on.shown
+        assert "│ 201" not in on.shown
         row = next(y for y, line in enumerate(on.shown.splitlines()) if "one" in line and "Shell" in line)
         await on.pilot.click(offset=(5, row))
         await on.settle()
-        assert "letters one" not in on.shown
+        assert "│ 101" not in on.shown
 
 
 async def test_scrolling_up_brings_older_items(harness: MakeHarness):

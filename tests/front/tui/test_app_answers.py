@@ -96,6 +96,27 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHa
         await on.until_shown("Granted: ")
 
 
+@pytest.mark.spec("J4")
+async def test_always_in_this_folder_holds_in_the_next_session(harness: MakeHarness):
+    run = shell("touch canary")
+    on = harness(asks_for(run), says("Done."))
+    async with on.open(prompt="go", size=(110, 30)):
+        await on.until_asked()
+        await on.press("a")
+        await on.until_screen(ScopeScreen)
+        await on.until_shown("for this session.", "from now on.")
+        scopes = on.runner.waiting()[0].approval.scopes
+        place = next(place for place, scope in enumerate(scopes, start=1) if scope.lasts == "folder")
+        await on.press(str(place))
+        await on.until_idle()
+        (on.folder / "canary").unlink()
+        await on.say("/clear")
+        await on.until_shown("This is a new session.")
+        await on.say("again")
+        await on.until_shown("Done.")
+        assert (on.folder / "canary").exists() and await on.recorded(ApprovalRequested) == []
+
+
 @pytest.mark.parametrize(("key", "outcome"), [("s", "proceed_always_server"), ("t", "proceed_always_tool")])
 async def test_s_and_t_are_for_servers_only(harness: MakeHarness, key: str, outcome: str):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:

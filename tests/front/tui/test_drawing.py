@@ -4,8 +4,9 @@ import pytest
 from rich.cells import cell_len
 
 from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta
-from assent.front.tui.call_view import draw_call, draw_display
+from assent.front.tui.call_view import draw_call
 from assent.front.tui.diff_view import draw_hunks, plain_header
+from assent.front.tui.display_view import draw_display
 from assent.front.tui.render import ItemRenderer
 from assent.front.tui.terminal_output import settled
 from assent.front.tui.text_style import TextStyler
@@ -141,7 +142,7 @@ async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_i
 async def test_a_command_that_failed_says_so_on_its_line():
     recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="make").runs("c")
     call = (await calls_of(recording.ends("c", TerminalDisplay("no rule\n", "exit 2"))))["c"]
-    (line,) = [strip.text for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
+    line = draw_call(INK, call, 60, unfolded=False, names={})[0].text  # type: ignore[arg-type]
     assert line.startswith("! run_shell_command  make") and "exit 2" in line
 
 

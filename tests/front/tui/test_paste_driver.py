@@ -82,7 +82,7 @@ class Nothing:
     async def learn_commands(self) -> bool:
         return False
 
-    def arguments(self, command: str, typed: str) -> list[Candidate]:
+    async def arguments(self, command: str, typed: str) -> list[Candidate]:
         return []
 
     async def files(self) -> list[str]:

@@ -94,7 +94,7 @@ def test_a_letter_too_many_in_a_longer_word_is_forgiven():
 
 def test_case_does_not_matter_and_not_too_many_are_shown():
     assert names("HE", "help") == ["help"]
-    assert len(names("", *(f"c{n}" for n in range(50)))) == MAX_SHOWN
+    assert len(names("", *(f"c{n}" for n in range(50)))) == 50  # the list scrolls
 
 
 # --- files ---

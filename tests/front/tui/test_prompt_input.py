@@ -167,7 +167,6 @@ async def test_the_app_hears_that_somebody_is_typing_but_not_of_what_it_loads_it
         (["ctrl+left", "ctrl+u"], "three"),
         (["ctrl+w", "ctrl+z"], "one two three"),
         (["ctrl+c", "ctrl+z"], "one two three"),
-        (["ctrl+c", "ctrl+z", "ctrl+y"], ""),
         (["ctrl+c", "ctrl+underscore"], "one two three"),
     ],
 )

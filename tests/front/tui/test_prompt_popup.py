@@ -1,7 +1,7 @@
 """The list of completions above the input, and the line of a search."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from textual.app import App, ComposeResult
@@ -38,8 +38,8 @@ class Things:
         before, self.learned = self.learned, self.elsewhere
         return before != self.learned
 
-    def arguments(self, command: str, typed: str) -> Sequence[Candidate] | Awaitable[Sequence[Candidate]]:
-        return self._later() if command == "model" else [Candidate("plan"), Candidate("yolo")]
+    async def arguments(self, command: str, typed: str) -> Sequence[Candidate]:
+        return await self._later() if command == "model" else [Candidate("plan"), Candidate("yolo")]
 
     async def _later(self) -> Sequence[Candidate]:
         await self.files_there.wait()
@@ -259,6 +259,17 @@ async def test_in_shell_mode_nothing_is_offered():
         await it.type("!/he")
         assert not it.list.is_open
         assert it.app.box.has_class("-shell")
+
+
+async def test_more_candidates_than_fit_are_reached_with_the_arrows_and_counted():
+    async with Typing() as it:
+        it.app.things.learned = it.app.things.elsewhere = [Candidate(f"c{number:02}") for number in range(20)]
+        await it.type("/c")
+        assert "1–8 of 20" in it.list.render().plain
+        await it.press(*["down"] * 9)
+        assert it.list.chosen == "c09" and "3–10 of 20" in it.list.render().plain
+        await it.press(*["up"] * 10)
+        assert it.list.chosen == "c19" and "c19" in it.list.render().plain
 
 
 async def test_the_list_lies_directly_above_the_input_and_moves_nothing():

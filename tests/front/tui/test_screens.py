@@ -20,6 +20,7 @@ from assent.approval import (
 )
 from assent.events import Attached, TrialStarted
 from assent.front.tui.answer_screens import AnswerScreen
+from assent.front.tui.viewer import ViewerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
 from assent.tools.support.diff import diff
 from assent.trial import ShownEffect, Trial
@@ -140,6 +141,36 @@ def todos() -> RecordedSession:
     )
     recording.call("m", "web_search", query="python  [bold]rounding[/bold]").runs("m")
     return recording.ends("m", MarkdownDisplay("Use `decimal` [1].\n\n1. docs.python.org")).over()
+
+
+def steps() -> RecordedSession:
+    """In the middle of a plan with more steps than are shown."""
+    names = ("Read the code", "Write a test that fails", "Fix the rounding of discounts", "Run all tests")
+    names += ("Update the changelog", "Tidy up", "Show the result")
+    states = ("completed", "completed", "in_progress", "pending", "pending", "pending", "pending")
+    recording = RecordedSession().prompt("Fix it.").reply("Here is my plan.").call("t", "write_todos").runs("t")
+    recording.ends("t", TodosDisplay(tuple(Todo(name, state) for name, state in zip(names, states, strict=True))))  # type: ignore[arg-type]
+    return recording.call("test", "run_shell_command", command="make test").runs("test", TESTS)
+
+
+def long_output() -> RecordedSession:
+    """A long output, a failure, a paste."""
+    recording = RecordedSession().prompt("Why?\n" + "\n".join(f"log {n}" for n in range(200))).reply("I look.")
+    recording.call("a", "run_shell_command", command="seq 1 300").runs("a")
+    recording.ends("a", TerminalDisplay("\n".join(map(str, range(1, 301)))))
+    recording.call("b", "run_shell_command", command="make check").runs("b")
+    lines = "\n".join(f"src/cart.py:{n}: error: something is wrong here" for n in range(40))
+    return recording.ends("b", TerminalDisplay(lines, "exit 2")).reply("It fails.").over()
+
+
+def colours() -> RecordedSession:
+    """Every colour that programs use by number, in front and behind, and text that would hide itself."""
+    rows = [" ".join(f"\x1b[{base + n}m {base + n:3} \x1b[0m" for n in range(8)) for base in (30, 90, 40, 100)]
+    rows += [
+        "\x1b[30;40mblack on black\x1b[0m \x1b[97;107mwhite on white\x1b[0m \x1b[7minverted\x1b[0m \x1b[8mconcealed"
+    ]
+    recording = RecordedSession().prompt("Show colours.").call("c", "run_shell_command", command="./colours").runs("c")
+    return recording.ends("c", TerminalDisplay("\n".join(rows))).over()
 
 
 def waiting_queue() -> RecordedSession:
@@ -303,6 +334,18 @@ def opens(key: str, *more: str) -> Play:
     return play
 
 
+def views(*keys: str) -> Play:
+    """The newest output on the whole screen, and then these keys."""
+
+    async def play(pilot: "Pilot[None]") -> None:
+        await presses(*"/view", "enter")(pilot)
+        while not isinstance(pilot.app.screen, ViewerScreen):
+            await pilot.pause()
+        await presses(*keys)(pilot)
+
+    return play
+
+
 def types(line: str) -> Play:
     return presses(*line, "enter")
 
@@ -318,6 +361,12 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "model-failed": (failed_model, None),
     "calls-failed": (failed_calls, None),
     "todos": (todos, presses("ctrl+o")),
+    "steps": (steps, None),
+    "long-output": (long_output, None),
+    "colours": (colours, None),
+    "viewer": (long_output, views("slash", *"cart.py:2", "enter")),
+    "viewer-diff": (told, views("w")),
+    "review": (long_command, presses("f", "space")),
     "queue": (waiting_queue, None),
     "wide": (wide, presses("ctrl+o")),
     "ask-edit": (one_edit, None),
@@ -369,7 +418,7 @@ async def test_a_screen_looks_as_it_did(
 
 
 @pytest.mark.parametrize("look", ["light", "contrast", "plain"])
-@pytest.mark.parametrize("name", ["conversation", "ask-edit-parts", "ask-command-high"])
+@pytest.mark.parametrize("name", ["conversation", "colours", "ask-edit-parts", "ask-command-high"])
 async def test_a_screen_in_another_look_looks_as_it_did(
     name: str, look: str, request: pytest.FixtureRequest, tmp_path: Path
 ):

@@ -184,12 +184,41 @@ async def test_r_renames_the_open_session(preferences: Path):
         await slash.finish()
 
 
-async def test_r_on_another_session_says_why_not(preferences: Path):
+async def test_r_renames_another_session(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
-        await slash.app.host.fork(slash.harness.session)
-        await slash.open("/sessions")
+        other = await slash.app.host.fork(slash.harness.session)
+        screen = await slash.open("/sessions")
         await slash.press("r")
+        await slash.until(lambda: isinstance(slash.app.screen, LineScreen))
+        await slash.press(*(["backspace"] * 30), *"tidy", "enter")
+        await slash.until(lambda: any(row.key == other and row.cells[1] == "tidy" for row in screen.rows))
+        await slash.press("escape")
+        await slash.finish()
+
+
+async def test_d_deletes_a_session_after_a_yes(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        other = await slash.app.host.fork(slash.harness.session)
+        screen = await slash.open("/sessions")
+        for keys, left in ((("enter",), 2), (("down", "enter"), 1)):
+            await slash.press("d")
+            await slash.until(lambda: slash.app.screen is not screen)
+            await slash.loaded()
+            await slash.press(*keys)
+            await slash.until(lambda: slash.app.screen is screen)
+            await slash.loaded()
+            assert len(await slash.app.host.sessions()) == left
+        assert other not in [row.key for row in screen.rows]
+        await slash.press("escape")
+        await slash.finish()
+
+
+async def test_the_open_session_is_not_deleted(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        await slash.open("/sessions")
+        await slash.press("d")
         await slash.until(lambda: bool(slash.app.complaints))
+        assert "is open" in slash.app.complaints[0] and len(await slash.app.host.sessions()) == 1
         await slash.press("escape")
         await slash.finish()
 

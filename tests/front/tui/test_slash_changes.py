@@ -7,6 +7,7 @@ import pytest
 from assent.commands import Submit
 from assent.events import ChatCompressed, ContextLoaded
 from assent.files.workspace import Workspace
+from assent.front.tui.small_screens import ReviewScreen
 from assent.tools.builtin import builtin_tools
 from support.session_harness import SessionHarness, call, calls, text
 from support.slash import Slash, open_slash
@@ -65,11 +66,19 @@ async def test_undo_lists_the_newest_change_first_and_takes_it_back(tmp_path: Pa
         screen = await slash.open("/undo")
         assert [row.key for row in screen.rows] == ["w2", "w1"]
         await slash.press("enter")
+        await agree(slash, "b.txt", "+new")
         await slash.finish()
         assert not (root / "b.txt").exists() and "Undone" in slash.app.said[0]
         offered = await slash.app.registry.arguments("undo", "", slash.app)
         assert [candidate.name for candidate in offered] == ["w1"]
-        await slash.run("/undo w1")
+        slash.start("/undo w1")
+        await slash.until(lambda: isinstance(slash.app.screen, ReviewScreen))
+        await slash.press("enter", "escape")  # Enter agrees to nothing
+        await slash.finish()
+        assert (root / "a.txt").read_text() == "new\n"
+        slash.start("/undo w1")
+        await agree(slash, "a.txt", "-old")
+        await slash.finish()
         assert (root / "a.txt").read_text() == "old\n"
         await slash.run("/undo w1")
         assert "Call w1 has no change to undo" in slash.app.complaints[0]
@@ -81,9 +90,66 @@ async def test_a_file_that_changed_since_is_left_alone_and_the_person_is_told(tm
     async with open_slash(writing_harness(root), preferences, mode="auto_edit") as slash:
         await ask(slash, "go")
         (root / "b.txt").write_text("mine\n")
-        await slash.run("/undo w2")
+        slash.start("/undo w2")
+        await agree(slash, "b.txt")
+        await slash.finish()
         assert (root / "b.txt").read_text() == "mine\n"
         assert slash.app.complaints[0].startswith("Not undone:") and slash.app.said == []
+
+
+async def agree(slash: Slash, *shown: str, key: str = "y") -> None:
+    """Looks at the preview, and agrees to it."""
+    await slash.until(lambda: isinstance(slash.app.screen, ReviewScreen) and all(one in slash.text() for one in shown))
+    await slash.press(key)
+
+
+@pytest.mark.spec("J10")
+async def test_rewind_takes_back_the_conversation_and_the_files_after_a_preview(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.txt").write_text("old\n")
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit", size=(100, 30)) as slash:
+        await ask(slash, "change it")
+        await slash.until(lambda: slash.runner.idle)
+        await slash.open("/rewind")
+        assert "change it" in slash.text() and "2 files changed since" in slash.text()
+        await slash.press("enter")
+        await agree(slash, "1 prompt and what followed would leave the conversation", "-old", "b.txt")
+        await slash.finish()
+        assert (root / "a.txt").read_text() == "old\n" and not (root / "b.txt").exists()
+        assert slash.runner.state.history() == ()
+        assert slash.did == [("prompt", "change it")]  # to be sent again, with other words
+
+
+@pytest.mark.spec("J10")
+async def test_rewind_can_leave_the_files_alone(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit", size=(100, 30)) as slash:
+        await ask(slash, "change it")
+        await slash.until(lambda: slash.runner.idle)
+        await slash.open("/rewind")
+        await slash.press("enter")
+        await agree(slash, key="c")
+        await slash.finish()
+        assert (root / "a.txt").exists() and slash.runner.state.history() == ()
+
+
+@pytest.mark.spec("J10")
+async def test_rewind_stops_at_a_file_that_changed_since(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit", size=(100, 30)) as slash:
+        await ask(slash, "change it")
+        await slash.until(lambda: slash.runner.idle)
+        (root / "b.txt").write_text("mine\n")
+        await slash.open("/rewind")
+        await slash.press("enter")
+        await agree(slash)
+        await slash.finish()
+        assert (root / "b.txt").read_text() == "mine\n" and (root / "a.txt").exists()
+        assert slash.runner.state.history() != ()
+        assert slash.app.complaints[0].startswith("Stopped: b.txt was changed after this call")
 
 
 async def test_memory_reload_reads_the_files_again(preferences: Path):

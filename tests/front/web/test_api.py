@@ -424,3 +424,21 @@ async def until_wanted(api: Api, session: str, number: int) -> Json:
             if wanted is not None and wanted["number"] == number:
                 return wanted
             await asyncio.sleep(0.02)
+
+
+@pytest.mark.spec("D6")
+async def test_background_commands_are_listed_and_stopped(tmp_path: Path):
+    call = shell("exec sleep 1000")
+    async with Served(tmp_path) as served:
+        api = served.api()
+        served.scenario(asks_for({**call, "args": {**call["args"], "is_background": True}}), says("Done."))
+        waiting = await begun(api)
+        session, call_id = waiting["session"]["id"], waiting["call_id"]
+        await api.decide(session, call_id, "proceed_once", waiting["approval"]["digest"])
+        await until_event(api, session, "turn.finished")
+        ((listed),) = (await api.background(session))["background"]
+        assert (listed["call_id"], listed["command"], listed["outcome"]) == (call_id, "exec sleep 1000", "")
+        assert (await api.stop_background(session, call_id))["state"] == "taken"
+        assert (await api.background(session))["background"][0]["outcome"] == "stopped"
+        assert (await refused(api.stop_background(session, call_id))).kind == "refused"
+        assert (await refused(api.stop_background(session, "other"))).kind == "not-found"

@@ -37,3 +37,18 @@ def test_the_input_of_a_command_can_be_ended_in_the_page(served: Served, windows
     tab.yes()
     tab.page.get_by_role("button", name="End of input").click()
     tab.sees("it ended")
+
+
+@pytest.mark.spec("D6")
+def test_background_commands_are_listed_and_stopped_in_the_page(served: Served, windows: Windows) -> None:
+    call = shell("exec sleep 1000")
+    tab = windows.open("ann")
+    model = served.play(asks_for({**call, "args": {**call["args"], "is_background": True}}), says("Done."))
+    tab.begin(model, served.project())
+    expect(tab.card()).to_contain_text("in the background")
+    tab.yes()
+    listed = tab.page.get_by_role("list", name="Background commands")
+    expect(listed).to_contain_text("exec sleep 1000")
+    listed.get_by_role("button", name="Stop").click()
+    expect(listed).to_have_count(0)
+    tab.sees("A background command ended (stopped)")

@@ -150,7 +150,6 @@ def test_a_command_and_its_argument_are_completed_and_carried_out(served: Served
         ("/undo", "Undo a change"),
         ("/delete", "Delete this session?"),
         ("/help", "Keyboard shortcuts"),
-        ("/new", "New session"),
         ("/policy", "Always allowed"),
         ("/mode yolo", "Run everything without asking?"),
     ],
@@ -163,6 +162,14 @@ def test_commands_open_the_windows_of_the_page(served: Served, windows: Windows,
     tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_role("dialog", name=window)).to_be_visible()
     expect(box(tab)).to_have_value("")
+
+
+def test_a_command_leads_to_the_start_of_a_new_session(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    talking(served, tab)
+    tab.page.keyboard.type("/new")
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_label("What should be done?")).to_be_focused()
 
 
 def test_a_session_is_renamed_by_a_command(served: Served, windows: Windows) -> None:

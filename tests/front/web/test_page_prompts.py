@@ -27,10 +27,7 @@ def test_a_file_is_completed_in_the_window_for_a_new_session_from_the_folder_nam
 ) -> None:
     project = served.project(main__py="one\n", other__txt="x")
     tab = windows.open()
-    tab.page.get_by_role("complementary").get_by_role("button", name="New session").click()
-    window = tab.page.get_by_role("dialog", name="New session")
-    window.get_by_label("Folder").fill(str(project))
-    window.get_by_label("Model").fill(served.play(says("Seen.")))
+    window = tab.start(served.play(says("Seen.")), project)
     box = window.get_by_label("What should be done?")
     box.press_sequentially("look at @mai")
     expect(options(tab)).to_have_text(["@main.py"])
@@ -41,7 +38,7 @@ def test_a_file_is_completed_in_the_window_for_a_new_session_from_the_folder_nam
     expect(options(tab)).to_have_text(["@main.py"])
     box.press("Enter")
     expect(box).to_have_value("look at @main.py ")
-    box.press("Control+Enter")
+    box.press("Enter")
     tab.sees("With main.py (1 line).")
 
 

@@ -1,6 +1,7 @@
 """Every answer a person can give in the page, from the click to the file on disk."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from playwright.sync_api import expect
 
 from support.page import Served, Windows, needs_browser
 from support.program import asks_for, says, shell, write
+from support.programs import find_program
 
 pytestmark = needs_browser
 TOUR = Path(__file__).parents[3] / "src/assent/front/tour"
@@ -297,3 +299,20 @@ def test_the_card_names_the_files_that_run_and_are_new_or_changed(served: Served
     expect(tab.card("Run a command").locator(".unapproved")).to_contain_text("not approved: x.sh (changed)")
     tab.yes("Run a command")
     tab.sees("Done.")
+
+
+@pytest.mark.spec("I1")
+@pytest.mark.skipif(sys.platform != "linux" or not find_program("bwrap"), reason="needs bubblewrap")
+def test_a_running_command_asks_about_a_host_and_goes_on(served: Served, windows: Windows) -> None:
+    wider = shell("curl -sS http://packages.example.invalid/x; echo over")
+    wider["args"] |= {"sandbox": "network", "domains": ["example.net"]}
+    tab = windows.open()
+    tab.begin(served.play(asks_for(wider), says("Done.")), served.project())
+    expect(tab.card("Run a command")).to_contain_text("without asking, it may connect to example.net")
+    tab.yes("Run a command")
+    asked = tab.card("Connect to a host")
+    expect(asked).to_contain_text("wants to connect to packages.example.invalid:80")
+    tab.yes("Connect to a host")
+    tab.sees("Done.")
+    tab.sees(re.compile(r"\[network: packages\.example\.invalid:80, cannot reach"))
+    assert tab.complaints == []

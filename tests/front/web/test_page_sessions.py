@@ -158,7 +158,7 @@ def test_a_window_belongs_to_the_place_where_it_was_opened(served: Served, windo
     menu(tab, "Delete")
     expect(window(tab, "Delete this session?")).to_be_visible()
     tab.page.go_back()
-    expect(tab.page).to_have_url(re.compile("#/$"))
+    expect(tab.page).to_have_url(re.compile("#/new$"))
     expect(tab.page.get_by_role("dialog")).to_have_count(0)
 
 
@@ -168,7 +168,8 @@ def test_who_may_only_look_has_no_menus(served: Served, windows: Windows) -> Non
     viewer.go(f"#/s/{session}")
     viewer.sees("Hello.")
     expect(viewer.page.get_by_role("button", name=re.compile("^Menu of"))).to_have_count(0)
-    expect(viewer.page.get_by_role("button", name="Model:")).to_be_disabled()
+    expect(viewer.page.get_by_role("button", name="Model:")).to_have_count(0)
+    expect(viewer.page.get_by_label("Mode")).to_have_count(0)
 
 
 # --- taking back ---
@@ -246,15 +247,18 @@ def test_the_page_shows_how_full_the_context_window_is_before_and_after(served: 
     model = served.play(says(story, usage=used), says("Short.", usage=used), says("The notes."))
     tab = windows.open()
     tab.begin(model, served.project(), "Tell me a story.")
-    tab.sees("32,000 tokens · context 25%")
+    tab.sees("context 25%")
     tab.page.get_by_label("Message").fill("and now?")
     tab.page.keyboard.press("Enter")
-    tab.sees("64,000 tokens · context 25%")
+    used_up = tab.page.locator(".used")
+    expect(used_up).to_have_attribute(
+        "title", re.compile("^32,000 of .* context window are used; 64,000 tokens in total")
+    )
     tab.page.reload()
-    tab.sees("64,000 tokens · context 25%")
+    expect(used_up).to_have_text("context 25%")
     menu(tab, "Compress the history")
     tab.sees(re.compile(r"[0-9,]+ tokens \([0-9<]+% of the context window\) became [0-9,]+ \([0-9<]+%\)\."))
-    tab.sees(re.compile("64,000 tokens · context 2[0-3]%"))
+    tab.sees(re.compile("context 2[0-3]%"))
 
 
 def test_what_came_of_a_compression_that_took_long_is_told_when_it_is_known(served: Served, windows: Windows) -> None:
@@ -273,22 +277,27 @@ def test_what_came_of_a_compression_that_took_long_is_told_when_it_is_known(serv
     expect(tab.page.get_by_text("Compressing")).to_have_count(0)
 
 
-def test_notices_leave_the_header_free(served: Served, windows: Windows) -> None:
+WRONG = {"type": "urn:assent:invalid", "detail": "Something is wrong."}
+
+
+def test_notices_leave_the_header_free_and_belong_to_their_session(served: Served, windows: Windows) -> None:
     for size in ({"width": 1280, "height": 900}, {"width": 390, "height": 844}):
         tab = windows.open(viewport=size)
-        finished(served, tab)
-        tab.page.evaluate("import('/page/js/store.js').then(({ notice }) => notice('Something is wrong.', 'bad'))")
+        session = finished(served, tab)
+        tab.page.route(f"**/sessions/{session}", lambda route: route.fulfill(status=422, json=WRONG))
+        tab.page.get_by_label("Mode", exact=True).select_option("plan")
+        tab.sees("Something is wrong.")
         shown, header = (tab.page.locator(f".main {part}").bounding_box() for part in (".notice", ".top"))
         assert shown and header and shown["y"] >= header["y"] + header["height"]
-        tab.go("#/")
-        expect(tab.page.get_by_text("Something is wrong.").locator("visible=true")).to_have_count(1)
+        tab.page.evaluate("location.hash = '#/inbox'")
+        expect(tab.page.get_by_text("Something is wrong.")).to_have_count(0)
+        tab.page.evaluate(f"location.hash = '#/s/{session}'")
+        tab.sees("Something is wrong.")
 
 
 def test_why_nothing_was_compressed_stands_in_the_conversation(served: Served, windows: Windows) -> None:
     tab = windows.open()
-    tab.page.get_by_role("button", name="New session").click()
-    window(tab, "New session").get_by_label("Model").fill(served.play(says("never said")))
-    window(tab, "New session").get_by_role("button", name="Start").click()
+    tab.start(served.play(says("never said"))).get_by_role("button", name="Start").click()
     tab.sees("No messages yet.")
     menu(tab, "Compress the history")
     tab.sees(re.compile("was not compressed: there is nothing to compress"))
@@ -473,7 +482,7 @@ def test_menus_and_windows_fit_the_screen_and_can_be_read(
         ).to_be_visible()
         fits()
         tab.page.keyboard.press("Escape")
-    tab.page.get_by_role("button", name="Model:").click()
+    menu(tab, "Change the model")
     tab.page.get_by_label("Or another one").fill("scripted:/nowhere.json")
     tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
@@ -488,3 +497,27 @@ def test_menus_and_windows_fit_the_screen_and_can_be_read(
     expect(tab.page.get_by_role("listbox")).to_be_visible()
     fits()
     assert tab.complaints == []
+
+
+@pytest.mark.spec("H2")
+def test_sessions_are_found_by_what_was_said_in_them(served: Served, windows: Windows) -> None:
+    tab = windows.open("sol", owner="sol")
+    for number in range(9):
+        wish = {
+            "folder": str(served.project()),
+            "model": served.play(says(f"Answer {number}: <b>basalt</b>.")),
+            "prompt": f"task {number}",
+        }
+        behind(tab, "POST", "/sessions", wish)
+    other = windows.open("eve", owner="eve")
+    tab.page.reload()
+    field = tab.page.get_by_role("searchbox", name="Find a session")
+    field.fill("answer 4: BASALT")
+    found = tab.page.get_by_role("region", name="In conversations").get_by_role("link")
+    expect(found).to_have_count(1)
+    expect(found).to_contain_text("Answer 4: <b>basalt</b>.")
+    found.click()
+    expect(tab.page.get_by_role("log")).to_contain_text("Answer 4")
+    token = {"Authorization": f"Bearer {other.token}"}
+    reply = other.page.request.get(f"{served.address}/api/v1/search?query=basalt", headers=token)
+    assert reply.json() == {"found": [], "complete": True}

@@ -54,6 +54,7 @@ class InlineInput:
         self._asked = _Asked(*next(iter(self._waiting.items())))
         wanted = self._asked.wanted
         hidden = ", hidden" if wanted.secret else ""
+        self._say("")  # the prompt itself has no end of line
         self._say(self._style.dim(f"  the command waits for your input{hidden}; the model does not see it"))
         self._set_echo(not wanted.secret)
         sys.stderr.write(f"  {safe(wanted.prompt, 'label')} ")

@@ -5,12 +5,25 @@ from typing import Literal
 from msgspec import Struct, field
 
 from assent import exit_codes
-from assent.events import CallFinished, CallScheduled, ChatCompressed, Envelope, ModelReplied, TurnFinished, TurnStatus
+from assent.app.wording import call_about
+from assent.events import (
+    ApprovalAnswered,
+    CallFinished,
+    CallRequest,
+    CallRequested,
+    CallScheduled,
+    ChatCompressed,
+    Envelope,
+    ModelReplied,
+    TurnFinished,
+    TurnStatus,
+)
 from assent.parts import Failure, Text, Usage
 
 Status = Literal[
-    "success", "error", "cancelled", "max_turns", "loop_detected", "incomplete", "limit_reached", "waiting"
+    "success", "refused", "error", "cancelled", "max_turns", "loop_detected", "incomplete", "limit_reached", "waiting"
 ]
+"""`refused`: the model answered, but calls were refused because nobody could be asked."""
 
 _STATUS: dict[TurnStatus, Status] = {
     "completed": "success",
@@ -21,6 +34,10 @@ _STATUS: dict[TurnStatus, Status] = {
     "incomplete": "incomplete",
     "limit_reached": "limit_reached",
 }
+
+
+UNASKED = "approval_unavailable"
+REFUSALS = (UNASKED, "policy_violation")
 
 
 class ToolStats(Struct):
@@ -42,18 +59,32 @@ class Stats(Struct):
     """How calls came to be allowed: by person, rule, mode, grant, or because the tool is harmless."""
 
 
-class Summary(Struct, tag_field="type", tag="result", omit_defaults=True):
-    """The final result; its `type` makes it a line of the event stream. Only `error` may be absent."""
+class UnfinishedCall(Struct, frozen=True):
+    """A call that did not do what the model wanted."""
+
+    call_id: str
+    tool: str
+    about: str
+    status: Literal["refused", "cancelled", "failed"]
+    """Refused: by a person, a rule or a mode, or because nobody could be asked."""
+    reason: str
+
+
+class Summary(Struct, tag_field="type", tag="result", omit_defaults=True, kw_only=True):
+    """The final result; its `type` makes it a line of the event stream. Only `error` and `calls` may be absent."""
 
     session_id: str
     status: Status
     response: str
+    """The final answer: the text of the last reply. What the model said before is in the events."""
     error: Failure | None = None
+    calls: list[UnfinishedCall] = field(default_factory=list[UnfinishedCall])
+    """Those that were refused, were cancelled or failed."""
     stats: Stats = field(default_factory=Stats)
 
     def exit_code(self) -> int:
         match self.status:
-            case "success":
+            case "success" | "refused":
                 return exit_codes.OK
             case "cancelled":
                 return exit_codes.CANCELLED
@@ -78,14 +109,17 @@ _ERROR_CODES = {
 
 def failed(failure: Failure, session: str = "") -> Summary:
     """The summary of a run that ended before there was anything to count."""
-    return Summary(session, "error", "", failure)
+    return Summary(session_id=session, status="error", response="", error=failure)
 
 
 class Summariser:
     def __init__(self, session: str, started_at: float) -> None:
-        self.summary = Summary(session, "error", "")
+        self.summary = Summary(session_id=session, status="error", response="")
         self._started_at = started_at
-        self._texts: list[str] = []
+        self._requests: dict[str, CallRequest] = {}
+        self._refused: set[str] = set()
+        self._unasked = False
+        """Whether a call was refused because nobody could be asked."""
         self._usage = Usage()
 
     def event(self, envelope: Envelope) -> None:
@@ -94,20 +128,43 @@ class Summariser:
             case ModelReplied(parts=parts):
                 stats.requests += 1
                 self._count(envelope.event)
-                self._texts += ["".join(part.text for part in parts if isinstance(part, Text))]
+                self.summary.response = "".join(part.text for part in parts if isinstance(part, Text))
             case ChatCompressed(usage=usage):
                 stats.requests += usage != Usage()
                 self._count(envelope.event)
             case CallScheduled(decision=decision):
                 stats.decisions[decision.source] = stats.decisions.get(decision.source, 0) + 1
-            case CallFinished(status=status, duration_ms=took):
-                stats.tools.total += 1
-                stats.tools.duration_ms += took
-                setattr(stats.tools, status, getattr(stats.tools, status) + 1)
+            case CallRequested(request=request):
+                self._requests[request.call_id] = request
+            case ApprovalAnswered(call_id=call_id, outcome="cancel"):
+                self._refused.add(call_id)
+            case CallFinished():
+                self._finish_call(envelope.event)
             case TurnFinished(status=status, failure=failure):
                 self.summary.status, self.summary.error = _STATUS[status], failure
             case _:
                 pass
+
+    def _finish_call(self, event: CallFinished) -> None:
+        tools = self.summary.stats.tools
+        tools.total += 1
+        tools.duration_ms += event.duration_ms
+        setattr(tools, event.status, getattr(tools, event.status) + 1)
+        self._unasked |= event.failure is not None and event.failure.type == UNASKED
+        if event.status != "success":
+            self.summary.calls.append(self._unfinished(event))
+
+    def _unfinished(self, event: CallFinished) -> UnfinishedCall:
+        request = self._requests.get(event.call_id)
+        failure = event.failure
+        refused = event.call_id in self._refused or (failure is not None and failure.type in REFUSALS)
+        return UnfinishedCall(
+            call_id=event.call_id,
+            tool=event.result.name,
+            about=event.about or (call_about(request) if request is not None else ""),
+            status="refused" if refused else "cancelled" if event.status == "cancelled" else "failed",
+            reason=failure.message if failure is not None else str(event.result.response.get("error", "")),
+        )
 
     def _count(self, event: ModelReplied | ChatCompressed) -> None:
         self._usage += event.usage
@@ -116,7 +173,8 @@ class Summariser:
             self.summary.stats.cost = None if cost is None or event.cost is None else cost + event.cost
 
     def finish(self, now: float) -> Summary:
-        self.summary.response = "\n\n".join(text for text in self._texts if text)
+        if self.summary.status == "success" and self._unasked:
+            self.summary.status = "refused"
         self.summary.stats.duration_ms = round((now - self._started_at) * 1000)
         usage = self._usage
         self.summary.stats.tokens = {

@@ -35,4 +35,8 @@ def _program() -> str:
     name = sys.argv[0]
     if name.endswith("__main__.py"):
         return "python -m assent"
-    return os.path.relpath(name) if os.sep in name and os.path.exists(name) else "assent"
+    found = shutil.which("assent")
+    if os.sep not in name or not os.path.exists(name) or (found and os.path.samefile(found, name)):
+        return "assent"
+    near = os.path.relpath(name)
+    return os.path.abspath(name) if near.startswith("..") else near

@@ -8,6 +8,7 @@ from assent.commands import Answer
 from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen, ScopeScreen
 from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.outside import in_editor
 from assent.parts import JsonObject
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class AnswerFlow:
         details = self._call.approval.details
         assert isinstance(details, EditDetails)
         self._send(outcome="modify_with_editor")  # other clients see that somebody is editing it
-        content = await self._app.in_editor(details.path, details.new)
+        content = await in_editor(self._app, details.path, details.new)
         changed = content is not None and content != details.new
         self._send(outcome="modify_with_editor", content=content if changed else details.new)
         if not changed:

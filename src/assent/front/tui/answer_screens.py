@@ -98,16 +98,28 @@ class ScopeScreen(AnswerScreen[Grant]):
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
-            yield Label("Always allow in this session:")
-            yield OptionList(*(Option(_reach(scope), scope.id) for scope in self.call.approval.scopes))
-            yield Static("Enter grant · Esc back", classes="hint")
+            yield Label("Always allow:")
+            yield OptionList(
+                *(Option(_reach(number, scope), scope.id) for number, scope in enumerate(self.call.approval.scopes, 1))
+            )
+            yield Static("Enter or a number grants it · Esc back", classes="hint")
+
+    def took_key(self, event: Key) -> None:
+        scopes = self.call.approval.scopes
+        number = int(event.character) if event.character and event.character in "123456789" else 0
+        if 1 <= number <= len(scopes):
+            self.query_one(OptionList).highlighted = number - 1
+            if self.was_quiet:
+                self.dismiss(scopes[number - 1])
+            else:
+                self.say_too_fast()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(next(scope for scope in self.call.approval.scopes if scope.id == event.option.id))
 
 
-def _reach(scope: Grant) -> Text:
-    return Text(one_line(scope.reach))
+def _reach(number: int, scope: Grant) -> Text:
+    return Text(f"{number}. {one_line(scope.reach)}")
 
 
 class ReasonScreen(AnswerScreen[str]):

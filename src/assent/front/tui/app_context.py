@@ -18,8 +18,10 @@ from assent.front.tui.transcript_model import ContentItem
 
 if TYPE_CHECKING:
     from assent.app.session_client import SessionClient
+    from assent.front.tui.reading import Reading
     from assent.front.tui.slash.slash_registry import SlashRegistry
     from assent.front.tui.terminal_app import AssentApp
+    from assent.front.tui.viewer import Document
 
 T = TypeVar("T")
 
@@ -74,6 +76,13 @@ class AppContext:
     def clear(self) -> None:
         self._app.clear_screen()
 
+    @property
+    def reading(self) -> "Reading":
+        return self._app.reading()
+
+    def copy(self, text: str) -> None:
+        self._app.copy(text)
+
     # --- screens ---
 
     async def push(self, screen: ModalScreen[T]) -> T | None:
@@ -85,6 +94,11 @@ class AppContext:
 
         self._app.push_screen(screen, done)
         return await closed
+
+    async def view(self, document: "Document", *, search: str | None = None) -> None:
+        from assent.front.tui.viewer import ViewerScreen
+
+        await self.push(ViewerScreen(document, self._app.styler, search=search))
 
     async def answer_now(self, call_id: str) -> None:
         self._app.panel.show_call(call_id)

@@ -1,4 +1,4 @@
-"""A tool call in the transcript: a line with its state, subject and time; below it live output, or its body."""
+"""A tool call in the transcript: a line with its state, subject and time; below it some of its output, or all of it."""
 
 from rich.text import Text
 from textual.strip import Strip
@@ -15,13 +15,15 @@ from assent.app.call_states import (
     Validating,
 )
 from assent.app.wording import call_about, count, editing, ended_badly, first_text, safe, took
-from assent.front.tui.diff_view import draw_hunks, plain_header
+from assent.front.tui.display_view import brief, draw_display, preview
 from assent.front.tui.text_style import TextStyler, barred, ends
-from assent.hunks import hunks
-from assent.parts import DiffDisplay, Display, MarkdownDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
+from assent.parts import DiffDisplay, TodosDisplay
 
 LIVE_LINES = 8
 BODY_LINES = 400
+FAILURE_LINES = 4
+BRIEF_WIDTH = 72
+"""A narrower screen has no room for a result on the line of its call."""
 MARKS = {
     Validating: "·",
     AwaitingApproval: "?",
@@ -34,18 +36,9 @@ MARKS = {
 
 
 def draw_call(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool, names: dict[str, str]) -> list[Strip]:
-    lines = [_head(styler, call, width, unfolded=unfolded, names=names)]
     inner = max(width - 4, 10)
-    match call:
-        case Executing():
-            lines += _under(styler, _live(styler, call, inner, LIVE_LINES * 5 if unfolded else LIVE_LINES))
-        case Failed():
-            lines += _under(styler, styler.text(_brief(call.failure.message), styler.palette.bad, inner))
-        case _:
-            pass
-    if unfolded:
-        lines += _under(styler, _body(styler, call, inner))
-    return lines
+    below = _body(styler, call, inner) if unfolded else _preview(styler, call, inner)
+    return [_head(styler, call, width, unfolded=unfolded, names=names), *_under(styler, below)]
 
 
 def _under(styler: TextStyler, strips: list[Strip]) -> list[Strip]:
@@ -60,7 +53,7 @@ def _head(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool, nam
         (safe(name, "label"), "bold"),
         (f"  {about}", ""),
     )
-    return ends(left, _right(styler, call, unfolded=unfolded), width, styler)
+    return ends(left, _right(styler, call, unfolded=unfolded, roomy=width >= BRIEF_WIDTH), width, styler)
 
 
 def _mark(call: ToolCall) -> str:
@@ -83,7 +76,7 @@ def _colour(styler: TextStyler, call: ToolCall) -> str:
             return styler.palette.dim
 
 
-def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool) -> Text:
+def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -> Text:
     words = Text(style=styler.palette.dim)
     if isinstance(call, AwaitingApproval):
         doing = safe(editing(call.modifying_by), "label") if call.modifying_by else "waiting for an answer"
@@ -94,16 +87,30 @@ def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool) -> Text:
             words.append(f"-{call.display.removed}", styler.palette.bad).append("  ")
         if ended := ended_badly(call):
             words.append(f"{ended}  ", styler.palette.warn)
+        words.append(f"{brief(call.display)}  " if roomy and brief(call.display) else "")
         words.append(f"{took(call)} {'▾' if unfolded else '▸'}")
     return words
 
 
-def _brief(message: str) -> str:
-    first, _, more = message.strip().partition("\n")
-    return f"{first} …" if more else first
-
-
 # --- below the line ---
+
+
+def _preview(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
+    match call:
+        case Executing():
+            return _live(styler, call, width, LIVE_LINES)
+        case Success(display=display) if display is not None:
+            return preview(styler, display, width, failed=bool(ended_badly(call)))
+        case Failed(display=display, failure=failure):
+            shown = preview(styler, display, width, failed=True) if display is not None else []
+            return [*_problem(styler, failure.message, width, FAILURE_LINES), *shown]
+        case _:
+            return []
+
+
+def _problem(styler: TextStyler, message: str, width: int, most: int) -> list[Strip]:
+    lines = styler.text(message.strip(), styler.palette.bad, width)
+    return lines if len(lines) <= most else [*lines[:most], *styler.text("…", styler.palette.bad, width)]
 
 
 def _live(styler: TextStyler, call: Executing, width: int, limit: int) -> list[Strip]:
@@ -118,27 +125,38 @@ def _live(styler: TextStyler, call: Executing, width: int, limit: int) -> list[S
 
 
 def _body(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
+    """Everything, if it is not too long: then its beginning and its end."""
+    lines = whole_call(styler, call, width)
+    left_out = len(lines) - BODY_LINES
+    if left_out <= 0:
+        return lines
+    gap = styler.text(f"… {count(left_out, 'line')} left out (v shows all)", f"italic {styler.palette.dim}", width)
+    return [*lines[: BODY_LINES // 2], *gap, *lines[-BODY_LINES // 2 :]]
+
+
+def whole_call(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
     lines = _arguments(styler, call, width)
     match call:
-        case (
-            Success(display=display, result=result)
-            | Failed(display=display, result=result)
-            | Cancelled(display=display, result=result)
-        ):
-            shown = (
-                draw_display(styler, display, width) if display else styler.text(_as_text(result.response), "", width)
-            )
-            lines += shown
+        case Executing():
+            lines += _live(styler, call, width, LIVE_LINES * 5)
+        case Success() | Failed() | Cancelled():
+            lines += _outcome(styler, call, width)
         case _:
             pass
-    if len(lines) > BODY_LINES:
-        more = count(len(lines) - BODY_LINES, "more line")
-        lines = [*lines[:BODY_LINES], *styler.text(f"… {more}", styler.palette.dim, width)]
     return lines
 
 
+def _outcome(styler: TextStyler, call: Terminal, width: int) -> list[Strip]:
+    problem = _problem(styler, call.failure.message, width, BODY_LINES) if isinstance(call, Failed) else []
+    if call.display is not None:
+        return [*problem, *draw_display(styler, call.display, width)]
+    return problem or styler.text(_as_text(call.result.response), "", width)
+
+
 def _arguments(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
-    """The other arguments, if the head line does not show everything."""
+    """The other arguments, if the head line does not show everything. A list of steps is shown by its display."""
+    if isinstance(call, Success) and isinstance(call.display, TodosDisplay):
+        return []
     about = first_text(call.request)
     rest = [(name, value) for name, value in call.request.args.items() if value != about and len(str(value)) < 200]
     lines: list[Strip] = []
@@ -147,25 +165,6 @@ def _arguments(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
     for name, value in rest:
         lines += styler.text(f"{name}: {value}", styler.palette.dim, width)
     return lines
-
-
-def draw_display(styler: TextStyler, display: Display, width: int) -> list[Strip]:
-    match display:
-        case DiffDisplay(path=path, diff=diff):
-            drawn = draw_hunks(styler, hunks(diff), path, width, "unified", plain_header(styler))
-            return [strip for part in drawn for strip in part.strips]
-        case TerminalDisplay(text=text):
-            from assent.front.tui.terminal_output import settled
-
-            return styler.terminal(settled(text).rstrip("\n"), width)
-        case MarkdownDisplay(text=text):
-            return styler.markdown(text, width)
-        case PlainDisplay(text=text):
-            return styler.text(text, "", width, context="output")
-        case TodosDisplay(todos=todos):
-            marks = {"completed": "✓", "in_progress": "▸", "cancelled": "⊘", "blocked": "!"}
-            lines = [f"{marks.get(todo.status, '·')} {todo.description}" for todo in todos]
-            return styler.text("\n".join(lines), "", width, context="output")
 
 
 def _as_text(response: dict[str, object]) -> str:

@@ -11,10 +11,12 @@ from msgspec import Struct
 
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Argument, Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
+    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo
     from assent.approval import Mode
 
@@ -106,8 +108,22 @@ class Host(Protocol):
 
     async def fork(self, session: str) -> str: ...
 
+    async def rename(self, session: str, title: str) -> None:
+        """A session that is not open here."""
+        ...
+
+    async def delete(self, session: str) -> None: ...
+
+    async def search(self, text: str) -> "Sequence[FoundSession]":
+        """The sessions in which it was said, newest first."""
+        ...
+
     async def files(self) -> Sequence[str]:
         """Relative paths in the folder, for completion; folders end with a slash, ignored files are left out."""
+        ...
+
+    async def read_text(self, path: str) -> str:
+        """A file of the folder, for the person to look at."""
         ...
 
     async def paste_picture(self, session: str) -> str:
@@ -156,6 +172,14 @@ class Host(Protocol):
         ...
 
     def memory(self) -> Sequence[MemoryFile]: ...
+
+    def untrusted(self) -> "Untrusted | None":
+        """What the folder brings along that is not trusted; None if there is nothing."""
+        ...
+
+    def trust(self, shown: "Untrusted") -> None:
+        """Trusts exactly what was shown."""
+        ...
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         """The user's own, and the folder's if it is trusted."""

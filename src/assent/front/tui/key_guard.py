@@ -27,6 +27,11 @@ class KeyGuard:
         """A key was pressed, or a question appeared: the pause starts again."""
         self._last = self._clock()
 
+    @property
+    def silence(self) -> float:
+        """Seconds since the last key."""
+        return self._clock() - self._last
+
     def is_quiet(self, at: float) -> bool:
         """Whether it was quiet when the key was pressed, even if the app was stalled and handles it late."""
         return at - self._last >= self.quiet

@@ -26,6 +26,11 @@ class LineView(ScrollView, can_focus=True):
         return ()
 
     @property
+    def lines(self) -> Sequence[Strip]:
+        """All that are drawn, whether or not they are visible."""
+        return self._strips
+
+    @property
     def line_width(self) -> int:
         """The width of a line: the scrollbar's column is always kept free, so that nothing moves when it appears."""
         return max(self.scrollable_content_region.width if self.show_vertical_scrollbar else self.content_width - 1, 1)

@@ -22,6 +22,7 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Prompt, Status
     from assent.app.model_access import ModelAccess
     from assent.app.model_catalog import ModelCatalog, ModelView
@@ -29,6 +30,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
+    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo, SessionLog
     from assent.config import Settings
     from assent.parts import Effort
@@ -136,12 +138,33 @@ class LocalHost:
 
         return await fork_with_outputs(self._env, await self.log(), session, by=me())
 
+    async def rename(self, session: str, title: str) -> None:
+        from assent.app.identity import me
+        from assent.app.session_keeping import rename_session
+
+        await rename_session(await self.log(), session, title, me())
+
+    async def delete(self, session: str) -> None:
+        from assent.app.session_keeping import delete_session
+
+        await delete_session(self._env, await self.log(), session)
+
+    async def search(self, text: str) -> "Sequence[FoundSession]":
+        from assent.app.session_keeping import search_sessions
+
+        return await search_sessions(await self.log(), text)
+
     # --- surroundings ---
 
     async def files(self) -> Sequence[str]:
         from assent.app.folder_view import list_paths
 
         return await list_paths(self.folder)
+
+    async def read_text(self, path: str) -> str:
+        from assent.app.folder_view import read_text
+
+        return await asyncio.to_thread(read_text, self.folder, path)
 
     async def paste_picture(self, session: str) -> str:
         from assent.app.pasted_pictures import paste_picture
@@ -196,7 +219,11 @@ class LocalHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         rules = self._environment.rules(self._given_rules) if self._environment is not None else ()
-        return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
+        standing = self._environment.standing_grants() if self._environment is not None else ()
+        return [
+            *(RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules),
+            *(RuleInfo(grant.reach, "allow", f"grant {grant.id}", "you answered always") for grant in standing),
+        ]
 
     def servers(self) -> Sequence[ServerInfo]:
         return [_info(status) for status in (self._environment.statuses() if self._environment is not None else ())]
@@ -232,6 +259,16 @@ class LocalHost:
             MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
             for file, problem in context_files(self._env, self.folder)
         ]
+
+    def untrusted(self) -> "Untrusted | None":
+        from assent.app.folder_trust import look
+
+        return look(self._env, self.folder)
+
+    def trust(self, shown: "Untrusted") -> None:
+        from assent.app.folder_trust import accept
+
+        accept(self._env, self.folder, shown)
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         from assent.app.custom_commands import load_custom

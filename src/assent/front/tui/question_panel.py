@@ -14,12 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Key
 from textual.message import Message
-from textual.strip import Strip
 from textual.widgets import Static
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import offered_keys, question_title
-from assent.app.wording import editing, safe
+from assent.app.wording import count, editing, safe
 from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
@@ -34,13 +33,10 @@ from assent.front.tui.answer_keys import (
     offers,
 )
 from assent.front.tui.key_guard import KeyGuard
-from assent.front.tui.line_view import LineView
+from assent.front.tui.question_lines import QuestionLines
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.text_style import TextStyler
 
-BODY_SHARE = 0.55
-"""Of the screen's height, at most."""
-MIN_BODY = 3
 HINT_SECONDS = 2.5
 MENU_HEIGHT = 20
 """Lines of the screen below which the answers are not listed one below the other."""
@@ -48,60 +44,6 @@ MARGIN = 4
 """Columns for border and padding."""
 FRAME = 4
 """Lines around the panel's texts: border, a blank line, and one line of the transcript above."""
-
-
-class QuestionLines(LineView):
-    """The body of the question. `seen` is true once every line has been on the screen."""
-
-    def __init__(self, styler: Callable[[], TextStyler], room: Callable[[], int]) -> None:
-        super().__init__(id="question-body")
-        self.can_focus = False
-        self._styler = styler
-        self._room = room
-        self.question: QuestionView | None = None
-        self.seen = False
-        self._seen_until = 0
-        """All lines before this one have been on the screen; jumping to the end skips those in between."""
-
-    def put(self, question: QuestionView, *, seen: bool = False) -> None:
-        self.question = question
-        self.seen = seen
-        self._seen_until = 0
-        self.scroll_to(y=0, animate=False, immediate=True)
-        self.redraw()
-
-    def compose_lines(self, width: int) -> Sequence[Strip]:
-        return () if self.question is None else self.question.lines(self._styler(), width)
-
-    def redraw(self) -> None:
-        before = (self._drawn_width, len(self._strips))
-        super().redraw()
-        if before != (self._drawn_width, len(self._strips)) and not self.seen:
-            self._seen_until = 0  # the lines changed: which were seen is unknown
-            self.scroll_to(y=0, animate=False, immediate=True)
-        self.fit()
-
-    def fit(self) -> None:
-        """As high as the text, within the space left by the lines around it."""
-        share = int(self.screen.size.height * BODY_SHARE)
-        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), MIN_BODY))
-        self.call_after_refresh(self.look)
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self.look()
-
-    def look(self) -> None:
-        """Records what is on the screen; what was seen stays seen."""
-        covered = not self.screen.is_active
-        if self.seen or covered or self.question is None or not self.size.height:
-            return
-        top = self.scroll_offset.y
-        if top <= self._seen_until:
-            self._seen_until = max(self._seen_until, top + self.size.height)
-        if self._seen_until >= len(self._strips):
-            self.seen = True
-            self.post_message(ApprovalPanel.Seen())
 
 
 class ApprovalPanel(Vertical, can_focus=True):
@@ -114,6 +56,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         Binding("right_square_bracket", "hunk(1)", show=False),
         Binding("space", "toggle_hunk", show=False),
         Binding("v", "view", show=False),
+        Binding("f", "review", show=False),
         Binding("left", "question(-1)", show=False),
         Binding("right", "question(1)", show=False),
         Binding("escape", "leave", show=False),
@@ -137,8 +80,12 @@ class ApprovalPanel(Vertical, can_focus=True):
     class Left(Message):
         """The question stays open; the focus returns to the input."""
 
-    class Seen(Message):
-        """The end of the question has been on the screen."""
+    class ReviewWanted(Message):
+        """The question should be shown on the whole screen; `reviewed` takes the result."""
+
+        def __init__(self, question: QuestionView) -> None:
+            super().__init__()
+            self.question = question
 
     def __init__(
         self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str], enter: EnterKey = "no"
@@ -219,10 +166,19 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.body.fit()
             self._label()
 
-    def on_approval_panel_seen(self) -> None:
+    def on_question_lines_seen(self) -> None:
         if self.call is not None:
-            self._seen.add(self.call.approval.id)
+            if self.body.seen:
+                self._seen.add(self.call.approval.id)
             self._label()
+
+    def reviewed(self, question: QuestionView, *, everything: bool) -> None:
+        """It was shown on the whole screen."""
+        if question is not self.question:
+            return  # somebody else answered, or the question has changed
+        if everything:
+            self.body.look_at_all()
+        self.redraw()
 
     @property
     def all_seen(self) -> bool:
@@ -237,7 +193,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         title, keys = self._title(call), self._keys(call)
         self.query_one("#question-title", Static).update(title)
         self.query_one("#question-keys", Static).update(keys)
-        self.border_subtitle = "" if self.body.seen else "more below: PgDn"
+        unseen = self.body.unseen
+        self.border_subtitle = f"{count(unseen, 'line')} unseen: PgDn, or f for the whole screen" if unseen else ""
         before, self._words = self._words, -(-title.cell_len // self._width) + keys.plain.count("\n") + 1
         if before != self._words:
             self.body.fit()
@@ -248,7 +205,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _room(self) -> int:
         """Lines left for the body."""
-        below = (widget for widget in self.screen.query("#status, #queue, #prompt, #foot") if widget.display)
+        below = (widget for widget in self.screen.query("#status, #todos, #queue, #prompt, #foot") if widget.display)
         return self.screen.size.height - FRAME - self._words - sum(widget.outer_size.height for widget in below)
 
     def _title(self, call: AwaitingApproval) -> Text:
@@ -373,7 +330,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
         elif needs_reading(key, call) and not self.body.seen:
-            self._say("There is more below: scroll to the end first (PgDn).")
+            self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn, or f).")
         elif key == "A" and not (self.all_seen and len(self._for_all) > 1):
             self._say("Yes to all needs several questions, each shown to its end.")
         elif self.question is not None and key == "y" and self.question.partial == ():
@@ -448,6 +405,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         if self.question is not None:
             self.question.view = "split" if self.question.view == "unified" else "unified"
             self.redraw()
+
+    def action_review(self) -> None:
+        if self.question is not None:
+            self.post_message(self.ReviewWanted(self.question))
 
     def action_question(self, step: int) -> None:
         ids = list(self._questions)

@@ -19,9 +19,11 @@ from assent.front.tui.host import (
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
+    from assent.app.folder_trust import Untrusted
     from assent.app.mcp_types import Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
+    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo
     from assent.client import Api, RemoteClient
 
@@ -83,8 +85,20 @@ class RemoteHost:
     async def fork(self, session: str) -> str:
         return (await self.api.fork(session))["id"]
 
+    async def rename(self, session: str, title: str) -> None:
+        await self.api.change(session, title=title)
+
+    async def delete(self, session: str) -> None:
+        await self.api.delete(session)
+
+    async def search(self, text: str) -> "Sequence[FoundSession]":
+        raise NotHere("The sessions are on a server; the search on its page looks at their titles.")
+
     async def files(self) -> Sequence[str]:
         return await self.api.files(self._session, "", 100) if self._session else ()
+
+    async def read_text(self, path: str) -> str:
+        raise NotHere("The files are on the server's machine.")
 
     async def paste_picture(self, session: str) -> str:
         raise NotHere("The session is on a server, which cannot see your clipboard.")
@@ -131,6 +145,12 @@ class RemoteHost:
 
     def memory(self) -> Sequence[MemoryFile]:
         raise NotHere("The context files are on the server's machine.")
+
+    def untrusted(self) -> "Untrusted | None":
+        raise NotHere("The session is on a server; trust its folder there, with `assent trust`.")
+
+    def trust(self, shown: "Untrusted") -> None:
+        raise NotHere("The session is on a server; trust its folder there, with `assent trust`.")
 
     def custom_commands(self) -> "Sequence[CustomCommand]":
         return ()  # the server fills in its own

@@ -9,10 +9,11 @@ from textual.strip import Strip
 from textual.style import Style as VisualStyle
 
 from assent.app.call_states import ToolCall
-from assent.app.wording import attached_words
+from assent.app.wording import attached_words, count, safe
 from assent.front.tui.call_view import draw_call
+from assent.front.tui.prompt.paste import MAX_CHARACTERS, is_long, line_count
 from assent.front.tui.reply import GrowingReply
-from assent.front.tui.text_style import TextStyler, indented, shaded
+from assent.front.tui.text_style import TextStyler, ends, indented, shaded
 from assent.front.tui.transcript_model import CallItem, ContentItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
 
 Calls = Callable[[], Mapping[str, ToolCall]]
@@ -82,10 +83,20 @@ class ItemRenderer:
                 return []
 
     def _prompt(self, item: PromptItem, width: int) -> list[Strip]:
-        lines = self._styler.text(item.text.rstrip(), "bold", width - 3)
+        if is_long(item.shown) and not item.unfolded:
+            lines = [self._one_line(item.shown, width - 3)]
+        else:
+            lines = self._styler.text((item.text if item.unfolded else item.shown).rstrip(), "bold", width - 3)
         if along := attached_words(item.attached):
             lines += self._styler.text(along, self._styler.palette.dim, width - 3)
         return shaded(indented(lines, 2, "❯", self._styler.palette.accent), width, self._styler.palette.shade)
+
+    def _one_line(self, text: str, width: int) -> Strip:
+        """The first line of a long text, and how much follows."""
+        first, _, rest = text.strip().partition("\n")
+        more = f"… {count(line_count(rest), 'more line')} ▸" if rest else f"… {len(text):,} characters ▸"
+        left = Text(safe(first[:MAX_CHARACTERS], "label"), style="bold")
+        return ends(left, Text(more, style=self._styler.palette.dim), width, self._styler)
 
     def _thoughts(self, item: ThoughtItem, width: int) -> list[Strip]:
         """Collapsed: the newest subject. Expanded: all thoughts."""
@@ -110,6 +121,4 @@ class ItemRenderer:
 
 
 def _in_short(text: str) -> str:
-    from assent.app.wording import safe
-
     return " ".join(safe(text).split())[:300]

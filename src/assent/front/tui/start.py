@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assent import exit_codes
 from assent.app.preferences import PreferenceFile, preference_file
 from assent.approval import Mode
+from assent.config import TerminalSettings
 from assent.front.tui.local_host import LocalHost
 from assent.front.tui.prompt.paste_driver import GuardedDriver
 from assent.front.tui.terminal_app import AssentApp, run_app
@@ -29,23 +30,33 @@ def open_terminal(
     model: str | None = None,
     effort: "Effort | None" = None,
     rules: "tuple[Rule, ...]" = (),
+    prompt: str = "",
 ) -> int:
-    """`assent` without a prompt: the UI in this folder."""
-    return show(
-        LocalHost(folder, settings, os.environ, model=model, effort=effort, rules=rules), session=session, mode=mode
-    )
+    """`assent`: the UI in this folder. `prompt` is sent at once."""
+    host = LocalHost(folder, settings, os.environ, model=model, effort=effort, rules=rules)
+    return show(host, session=session, mode=mode, prompt=prompt, terminal=settings.terminal)
 
 
-def show(host: "Host", *, session: str | None = None, mode: Mode | None = None, again: str = "assent --resume") -> int:
+def show(
+    host: "Host",
+    *,
+    session: str | None = None,
+    mode: Mode | None = None,
+    again: str = "assent --resume",
+    prompt: str = "",
+    terminal: TerminalSettings = TerminalSettings(),  # noqa: B008  (frozen)
+) -> int:
     """`again`, followed by the session, is the command to return to it."""
     preferences = preference_file(os.environ)
     app = AssentApp(
         host,
         session=session,
         mode=mode,
+        first_prompt=prompt,
         driver_class=GuardedDriver,
         preferences=preferences,
         look=chosen_look(preferences),
+        terminal=terminal,
     )
     asyncio.run(run_app(app))
     for line in farewell(app, again):

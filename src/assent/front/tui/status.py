@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from assent.app.call_states import Executing
 from assent.front.tui.bars import Facts, FootLine, QueueView, StatusLine, server_words
+from assent.front.tui.todo_view import TodoView
 
 if TYPE_CHECKING:
     from assent.app.session_state import SessionState
@@ -35,6 +36,7 @@ class StatusUpdater:
     def between_sessions(self) -> None:
         self._away_since, self._over = None, False
         self._app.query_one(QueueView).put(())
+        self._app.query_one(TodoView).put((), asking=False)
 
     def at(self, folder: str, branch: str) -> None:
         self._facts = replace(self._facts, folder=folder, branch=branch)
@@ -72,6 +74,8 @@ class StatusUpdater:
         )
         self._foot.put(self._facts)
         self._app.query_one(QueueView).put(state.queued)
+        todos = state.todos if state.open_prompt is not None and not self._over else ()
+        self._app.query_one(TodoView).put(todos, asking=bool(state.waiting()))
         self._say_what_runs(state)
 
     @property

@@ -1,6 +1,8 @@
 """Fields whose cursor does not blink: nothing on the screen moves by itself, and screenshots are reproducible."""
 
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
+
+from assent.front.tui.prompt.readline_area import ReadlineArea
 
 
 class SteadyInput(Input):
@@ -8,7 +10,7 @@ class SteadyInput(Input):
         self.cursor_blink = False
 
 
-class SteadyTextArea(TextArea):
+class SteadyTextArea(ReadlineArea):
     def on_mount(self) -> None:
         self.cursor_blink = False
 

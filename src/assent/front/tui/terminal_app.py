@@ -15,35 +15,43 @@ from textual import on
 from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import DescendantFocus
-from textual.screen import Screen
+from textual.events import DescendantFocus, TextSelected
 
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import who
 from assent.approval import Mode
-from assent.commands import Command, RunTool, SetMode, SetModel, Submit
+from assent.commands import Command, RunTool, SetMode, Submit
+from assent.config import TerminalSettings
 from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
+from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.main_screen import MainScreen
+from assent.front.tui.opening_notes import check_model, introduce
+from assent.front.tui.outside import edit_prompt, paste_picture
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.render import ItemRenderer
+from assent.front.tui.scrollback import last_lines, print_lines
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.stopping import Stopping
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
+    from textual.strip import Strip
 
     from assent.app.session_client import SessionClient
-    from assent.front.tui.host import Host, NotHere
+    from assent.front.tui.host import Host
+    from assent.front.tui.reading import Reading
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
@@ -51,23 +59,6 @@ KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 LEAVING = ("exit", "quit")
 """Typed alone, they mean what they mean to a shell."""
 PLACEHOLDER = "Ask something, or /help"
-WELCOME = (
-    "Ask something about this folder. Before anything is changed, run or fetched, you see exactly what, and decide. "
-    "/help lists commands and keys."
-)
-
-
-class MainScreen(Screen[None]):
-    """Tells the question when it becomes visible again: keys pressed on a screen above it were not meant for it.
-
-    Tab switches to the question and back; a screen's own Tab would cycle through all widgets.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
-
-    def on_screen_resume(self) -> None:
-        for panel in self.query(ApprovalPanel):
-            panel.appear()
 
 
 class AssentApp(App[None]):
@@ -85,6 +76,8 @@ class AssentApp(App[None]):
         Binding("up", "take_back", "edit the last queued message", show=False, priority=True),
         Binding("pageup", "page(-1)", "scroll up", show=False),
         Binding("pagedown", "page(1)", "scroll down", show=False),
+        Binding("f3", "search", "search the conversation", priority=True),
+        Binding("ctrl+end", "go_to_end", "jump to the end", priority=True),
         Binding("ctrl+up", "read", "move through the transcript", show=False),
     ]
 
@@ -99,6 +92,7 @@ class AssentApp(App[None]):
         preferences: PreferenceFile | None = None,
         look: str = DEFAULT_LOOK,
         guard: KeyGuard | None = None,
+        terminal: TerminalSettings = TerminalSettings(),  # noqa: B008  (frozen)
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
         driver_class: "type[Driver] | None" = None,
@@ -124,6 +118,8 @@ class AssentApp(App[None]):
         self._following: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
+        self._terminal = terminal
+        self._attention = Attention(self, self._guard, terminal.notify)
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
@@ -143,9 +139,10 @@ class AssentApp(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Transcript(self._transcript_model, self._renderer, id="transcript")
-        yield ApprovalPanel(self.styler, self._guard, self._me)
+        yield ApprovalPanel(self.styler, self._guard, self._me, self._terminal.enter)
         yield InputPanel(self.styler)
         yield StatusLine(self.styler, self._clock, self._timer)
+        yield TodoView(self.styler)
         yield QueueView(self.styler)
         yield PromptBox(ContextCompletions(self.context), PLACEHOLDER, id="prompt")
         yield FootLine(self.styler)
@@ -209,27 +206,10 @@ class AssentApp(App[None]):
             self._status.no_session()
             return
         self._status.at(self.host.folder, await self.host.branch())
-        self.context.commands.set_custom(self.host.custom_commands())
-        self.context.commands.set_prompts(self.host.server_prompts())
-        await self.context.commands.learn(self.context)
-        for problem in self.host.problems:
-            self.note(problem, "warning")
-        self.prompt.remember(await self.host.prompts())
-        if note or not self.client.state.prompts:
-            self.note(note or WELCOME, "info")
-        self.spawn(self._check_model(self.client))
+        await introduce(self, self.client, note)
+        self.spawn(check_model(self, self.client))
         if first_prompt:
             await self.submit(first_prompt)
-
-    async def _check_model(self, client: "SessionClient") -> None:
-        """In the background: without a key, people are told at once, not after their first prompt."""
-        check = await self.host.check_model(client.state.model)
-        if self.client is not client:
-            return
-        if check.problem:
-            self.note(check.problem, "warning")
-        elif check.model:
-            await self.send(SetModel(check.model, by=client.me))
 
     async def _show_session(self, client: "SessionClient") -> None:
         self._transcript_model = TranscriptModel(self._me())
@@ -240,7 +220,7 @@ class AssentApp(App[None]):
         self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
         self.transcript.show(self._transcript_model)
         self._refresh_questions()
-        self._refresh_input()
+        self._attention.to_input()
         client.on_link(self._status.link)
         self._following = asyncio.create_task(self._follow(client))
 
@@ -258,11 +238,18 @@ class AssentApp(App[None]):
             await asyncio.gather(self._following, return_exceptions=True)
             self._following = None
         self.feed.close()
+        self._attention.restore_title()
         if self.client is not None:
             client, self.client = self.client, None
             self.left_session = client.state.session if client.state.begun else ""
             self.left_waiting = len(client.state.waiting())
             await client.close()
+
+    def last_lines(self) -> "list[Strip]":
+        """The end of the conversation; nothing if nothing was said."""
+        if self.client is None or not self.client.state.begun:
+            return []
+        return last_lines(self._transcript_model.items, self._renderer, max(self.size.width - 2, 20))
 
     async def shut_down(self) -> None:
         """After the screen is closed: stops what is running, keeps what is waiting."""
@@ -304,38 +291,16 @@ class AssentApp(App[None]):
                 pass
         if envelope.seq:
             self._refresh_questions()
-        self._refresh_input()
+        self._attention.to_input()
         self._status.refresh()
 
     def _refresh_questions(self) -> None:
-        if self.client is None:
-            return
-        from assent.front.tui.answer_screens import AnswerScreen
+        self._attention.to_questions()
 
-        waiting = [call for call in self.client.state.waiting() if not call.answered_by]
-        had = self.panel.call is not None
-        self.panel.put(waiting)
-        self._close_stale_screens({call.request.call_id: call.approval.id for call in waiting})
-        if waiting and not had and self.prompt.is_empty and not isinstance(self.screen, AnswerScreen):
-            self.panel.focus()
-            if not self.app_focus:
-                self.bell()
-        elif not waiting and self.panel.has_focus:
-            self.prompt.focus()
-
-    def _refresh_input(self) -> None:
-        """A command that asks for input gets the keyboard, unless somebody is typing something else."""
-        if self.client is None:
-            return
-        panel, had = self.input_panel, self.input_panel.line.has_focus
-        if panel.put(self.client.state.pending()):
-            nobody_types = self.prompt.has_focus and self.prompt.is_empty and self._guard.is_quiet(time.monotonic())
-            if nobody_types and isinstance(self.screen, MainScreen):
-                panel.line.focus()
-            if not self.app_focus:
-                self.bell()
-        elif had and not panel.display:
-            self.prompt.focus()
+    def write_to_terminal(self, sequence: str) -> None:
+        """For what Textual has no words for. Never untrusted text."""
+        if sequence and self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
 
     @on(InputPanel.Typed)
     async def _type_in(self, message: InputPanel.Typed) -> None:
@@ -348,14 +313,6 @@ class AssentApp(App[None]):
     def _left_input(self) -> None:
         self.prompt.focus()
 
-    def _close_stale_screens(self, waiting: dict[str, str]) -> None:
-        """Somebody else answered, or the question has changed: what was being typed no longer applies."""
-        from assent.front.tui.answer_screens import AnswerScreen
-
-        screen = self.screen
-        if isinstance(screen, AnswerScreen) and waiting.get(screen.call.request.call_id) != screen.call.approval.id:
-            screen.dismiss(None)
-
     def _servers_changed(self) -> None:
         self.context.commands.set_prompts(self.host.server_prompts())
         self._status.servers(self.host.servers())
@@ -364,6 +321,8 @@ class AssentApp(App[None]):
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
+        self._transcript_model.typed(message.text, message.shown)
+        self.transcript.go_to_end()
         self.spawn(self._take(message))  # a command may wait for a screen; the app must not block
 
     async def _take(self, message: PromptInput.Submitted) -> None:
@@ -381,6 +340,7 @@ class AssentApp(App[None]):
 
     @on(PromptInput.ShellSubmitted)
     async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
+        self.transcript.go_to_end()
         await self.send(RunTool("run_shell_command", {"command": message.command}, by=self._me()))
 
     async def send(self, command: Command) -> None:
@@ -432,40 +392,57 @@ class AssentApp(App[None]):
 
         AnswerFlow(self, message.call, self._guard).ask(message.key)
 
+    @on(ApprovalPanel.ReviewWanted)
+    def _review(self, message: ApprovalPanel.ReviewWanted) -> None:
+        from assent.front.tui.review import ReviewScreen
+
+        def done(everything: bool | None) -> None:
+            self.panel.reviewed(message.question, everything=bool(everything))
+
+        self.push_screen(ReviewScreen(message.question, self.styler), done)
+
+    # --- reading and copying ---
+
+    def reading(self) -> "Reading":
+        from assent.front.tui.reading import Reading
+
+        return Reading(self._transcript_model, self._calls(), self._renderer.names)
+
+    def copy(self, text: str) -> None:
+        from assent.front.tui.clipboard import copy_text
+
+        self.notify(copy_text(self, text), markup=False)
+
+    @on(TextSelected)
+    def _selected(self) -> None:
+        if text := self.screen.get_selected_text():
+            self.copy(text)
+
+    @on(Transcript.Wanted)
+    def _read_item(self, message: Transcript.Wanted) -> None:
+        from assent.front.tui.documents import document_of
+
+        document = document_of(message.item, self._calls(), self._renderer.names)
+        if document is None:
+            return
+        if message.what == "copy":
+            self.copy(document.text)
+        else:
+            self.spawn(self.context.view(document))
+
+    def action_search(self) -> None:
+        if not isinstance(self.screen, MainScreen):
+            raise SkipAction
+        self.spawn(self.context.view(self.reading().conversation(), search=""))
+
     @on(PromptInput.EditWanted)
     def _edit_prompt(self, message: PromptInput.EditWanted) -> None:
-        async def edit() -> None:
-            text = await self.in_editor("prompt.md", message.text)
-            if text is not None:
-                self.prompt.load(text.rstrip("\n"))
-
-        self.spawn(edit())
+        self.spawn(edit_prompt(self, message.text))
 
     @on(PromptInput.PictureWanted)
     def _paste_picture(self) -> None:
-        async def paste(session: str) -> None:
-            try:
-                path = await self.host.paste_picture(session)
-            except (NotHere, OSError) as error:
-                self.notify(f"{error}", severity="warning", markup=False)
-                return
-            if path:
-                self.prompt.mention(path)
-            else:
-                self.notify("There is neither text nor a picture in the clipboard.")
-
         if self.client is not None:
-            self.spawn(paste(self.client.state.session))
-
-    async def in_editor(self, name: str, text: str) -> str | None:
-        from assent.app.text_editor import edit_text
-
-        try:
-            with self.suspend():
-                return await edit_text(name, text, self.context.preferences.chosen.editor)
-        except OSError as error:
-            self.note(f"The editor failed: {error}. Choose another with /editor.", "error")
-            return None
+            self.spawn(paste_picture(self, self.client.state.session))
 
     # --- keys ---
 
@@ -477,7 +454,19 @@ class AssentApp(App[None]):
         return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
-        self._stopping.interrupt()
+        if not self._copy_selected():  # as in every other window
+            self._stopping.interrupt()
+
+    def _copy_selected(self) -> bool:
+        """Whether there was something to copy, on the screen or in the input; it is no longer selected."""
+        typed = self.prompt.selected_text if isinstance(self.screen, MainScreen) else ""
+        selected = self.screen.get_selected_text() or typed
+        if selected:
+            self.copy(selected)
+            self.screen.clear_selection()
+            if typed:
+                self.prompt.move_cursor(self.prompt.cursor_location)
+        return bool(selected)
 
     def action_leave(self) -> None:
         self._stopping.leave()
@@ -508,6 +497,9 @@ class AssentApp(App[None]):
     def action_page(self, step: int) -> None:
         self.transcript.scroll_relative(y=step * max(self.transcript.size.height - 2, 1), animate=False)
 
+    def action_go_to_end(self) -> None:
+        self.transcript.go_to_end()
+
     def action_read(self) -> None:
         self.transcript.focus()
 
@@ -527,7 +519,10 @@ class AssentApp(App[None]):
 
 
 async def run_app(app: AssentApp) -> None:
+    """What was said stays in the terminal's scrollback after the screen is closed."""
     try:
         await app.run_async()
     finally:
+        lines = app.last_lines()
         await app.shut_down()
+        print_lines(lines)

@@ -1,4 +1,8 @@
-"""Renders the output of programs that move the cursor: the final screen, as text with colours only."""
+"""Renders the output of programs that move the cursor: the final screen, as text with colours only.
+
+Most programs only overwrite the current line (a progress bar). Then only such lines are played; a program that moves up
+and down is played as a whole.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,26 +14,37 @@ if TYPE_CHECKING:
 
 WIDTH = 120
 HEIGHT = 2000
-"""Rows that are kept; what scrolled off before is left out."""
+"""Rows that are kept of a program that moves up and down; what scrolled off before is left out."""
 _NEW_LINE_MODE = 20
 """A line feed also returns to the first column."""
-_MOVES = re.compile(r"\r(?!\n)|\x08|\x1b\[[0-9;?]*[A-HJKSTdfhlr]|\x1b[78M]")
+_IN_LINE = r"\r(?!\n)|\x08|\x1b\[[0-9;?]*[CDGKhl]"
+_MOVES_IN_LINE = re.compile(_IN_LINE)
+_MOVES_AWAY = re.compile(r"\x1b\[[0-9;?]*[ABEFHJSTdfr]|\x1b[78M]")
+_NAMES = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 _COLOURS = {
-    name: 30 + place
-    for place, name in enumerate(("black", "red", "green", "brown", "blue", "magenta", "cyan", "white"))
+    **{name: 30 + place for place, name in enumerate(_NAMES)},
+    **{f"bright{name}": 90 + place for place, name in enumerate(_NAMES)},
+    "bfightmagenta": 95,  # pyte's spelling of a bright magenta background
 }
 
 
 def settled(text: str) -> str:
     """The text after all overwriting and cursor movement; unchanged if there was none."""
-    if not _MOVES.search(text):
+    if _MOVES_AWAY.search(text):
+        return _played(text, WIDTH, min(HEIGHT, text.count("\n") + 50))
+    if not _MOVES_IN_LINE.search(text):
         return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(_played(line, len(line) + 1, 1) if _MOVES_IN_LINE.search(line) else line for line in lines)
+
+
+def _played(text: str, width: int, height: int) -> str:
     import pyte
 
-    screen = pyte.Screen(WIDTH, min(HEIGHT, text.count("\n") + 50))
+    screen = pyte.Screen(width, height)
     screen.set_mode(_NEW_LINE_MODE)
     pyte.Stream(screen).feed(text)
-    rows = [_row(screen.buffer[y][x] for x in range(WIDTH)) for y in range(screen.lines)]
+    rows = [_row(screen.buffer[y][x] for x in range(width)) for y in range(screen.lines)]
     return "\n".join(rows).rstrip("\n")
 
 
@@ -41,15 +56,23 @@ def _row(cells: "Iterable[Char]") -> str:
 def _pieces(cells: "Iterable[Char]") -> Iterator[str]:
     for codes, run in groupby(cells, key=_codes):
         text = "".join(cell.data for cell in run)
-        yield f"\x1b[{codes}m{text}\x1b[0m" if codes and text.strip() else text
+        yield f"\x1b[{codes}m{text}\x1b[0m" if codes else text
 
 
 def _codes(cell: "Char") -> str:
-    codes = [
-        code for on, code in ((cell.bold, "1"), (cell.italics, "3"), (cell.underscore, "4"), (cell.reverse, "7")) if on
-    ]
-    if cell.fg in _COLOURS:
-        codes.append(str(_COLOURS[cell.fg]))
-    elif re.fullmatch("[0-9a-f]{6}", cell.fg):
-        codes.append("38;2;" + ";".join(str(int(cell.fg[place : place + 2], 16)) for place in (0, 2, 4)))
-    return ";".join(codes)
+    attributes = (
+        (cell.bold, "1"),
+        (cell.italics, "3"),
+        (cell.underscore, "4"),
+        (cell.reverse, "7"),
+        (cell.strikethrough, "9"),
+    )
+    codes = [code for on, code in attributes if on and (cell.data != " " or code in "479")]
+    return ";".join([*codes, *(_colour(cell.fg, 0) if cell.data != " " else ()), *_colour(cell.bg, 10)])
+
+
+def _colour(name: str, offset: int) -> Iterator[str]:
+    if name in _COLOURS:
+        yield str(_COLOURS[name] + offset)
+    elif re.fullmatch("[0-9a-f]{6}", name):
+        yield f"{38 + offset};2;" + ";".join(str(int(name[place : place + 2], 16)) for place in (0, 2, 4))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.syntax import SyntaxTheme
 
+    from assent.front.tui.ansi_style import Run
     from assent.screen import Context
 
 
@@ -75,7 +76,17 @@ class TextStyler:
 
     def terminal(self, content: str, width: int) -> list[Strip]:
         """Output of a program with its colours; no other terminal sequence has any effect."""
-        return self.lines(Text.from_ansi(safe(content, "output"), overflow="fold"), width)
+        from assent.front.tui.ansi_style import ansi_lines
+
+        text = safe(content, "terminal").replace("\r\n", "\n")
+        return [strip for runs in ansi_lines(text, self.palette) for strip in self._fitted(runs, width)]
+
+    def _fitted(self, runs: "list[Run]", width: int) -> list[Strip]:
+        """One line of output, wrapped if it must be. Most lines fit, and output has many: those are not measured."""
+        plain = "".join(text for text, _ in runs)
+        if plain.isascii() and len(plain) <= width and "\t" not in plain:
+            return [Strip([Segment(*run) for run in runs], len(plain))]
+        return self.lines(Text.assemble(*runs, overflow="fold"), width)
 
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.segment import Segment
 from rich.style import Style
@@ -13,11 +13,14 @@ from textual.strip import Strip
 
 from assent.front.tui.line_view import LineView
 from assent.front.tui.render import ItemRenderer
-from assent.front.tui.transcript_model import CallItem, Item, ThoughtItem, TranscriptModel
+from assent.front.tui.transcript_model import CallItem, Item, PromptItem, ReplyItem, TranscriptModel
 
 WINDOW = 300
 """About how many lines are drawn, in whole items; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
+MORE = "  │ …"
+"""How a line starts that stands for lines that are left out; a click shows them all."""
+NEW_BELOW = "↓ new below · Ctrl-End"
 
 
 class Transcript(LineView):
@@ -27,9 +30,20 @@ class Transcript(LineView):
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),
         Binding("enter,space", "fold", "expand or collapse", show=False),
+        Binding("v", "view", "show on the whole screen", show=False),
+        Binding("c", "copy", "copy", show=False),
+        Binding("slash", "app.search", "search", show=False),
         Binding("home", "scroll_home", show=False),
         Binding("end", "scroll_end", show=False),
     ]
+
+    class Wanted(Message):
+        """The person wants to read an item on the whole screen, or to copy it."""
+
+        def __init__(self, what: Literal["view", "copy"], item: Item) -> None:
+            super().__init__()
+            self.what: Literal["view", "copy"] = what
+            self.item = item
 
     class Typed(Message):
         """A key that means nothing here: it belongs to the input."""
@@ -49,11 +63,13 @@ class Transcript(LineView):
         self._stale = False
         self._follows = True
         """Whether the newest line stays visible: until the person scrolls up, and again once back at the end."""
+        self._new_below = False
+        """Whether something was added that the person, who reads further up, has not seen."""
 
     def show(self, transcript_model: TranscriptModel) -> None:
         """Shows another transcript from now on."""
         self.transcript_model, self._wanted, self._selected = transcript_model, WINDOW, None
-        self._follows = True
+        self._follows, self._new_below = True, False
         self.redraw_now()
 
     # --- drawing ---
@@ -68,7 +84,14 @@ class Transcript(LineView):
         self._stale = False
         if self._follows:  # back at the end, older items are no longer needed
             self._wanted = WINDOW
+        before = len(self._strips)
         self.redraw()
+        self._new_below |= not self._follows and len(self._strips) > before
+
+    def go_to_end(self) -> None:
+        """Shows the newest line, and keeps it visible."""
+        self._follows, self._new_below = True, False
+        self.redraw_now()
 
     def redraw(self) -> None:
         follows = self._follows
@@ -96,7 +119,7 @@ class Transcript(LineView):
         lines: list[Strip] = []
         before: Item | None = None
         for item, strips in drawn:
-            if before is not None and not _close(before, item):
+            if before is not None and not are_close(before, item):
                 lines.append(Strip([]))
             self._tops.append(len(lines))
             lines.extend(strips)
@@ -129,12 +152,22 @@ class Transcript(LineView):
             return [Strip([head]).extend_cell_length(width, head.style), *strips[1:]]
         return strips
 
+    def render_line(self, y: int) -> Strip:
+        if self._new_below and y == self.size.height - 1:
+            return self._mark_below()
+        return super().render_line(y)
+
+    def _mark_below(self) -> Strip:
+        style = self.visual_style.rich_style + Style(reverse=True)
+        return Strip([Segment(NEW_BELOW.center(self.size.width), style)]).crop(0, self.size.width)
+
     # --- older items ---
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if new_value < old_value or new_value >= self.max_scroll_y:
             self._follows = new_value >= self.max_scroll_y
+            self._new_below &= not self._follows
         if new_value <= 0 < old_value and len(self._items) < len(self.transcript_model.items):
             self._load_more()
 
@@ -148,19 +181,20 @@ class Transcript(LineView):
 
     def on_focus(self) -> None:
         if self._selected not in self._items:
-            self._selected = next((item for item in reversed(self._items) if item.foldable), None)
+            calls = (item for item in reversed(self._items) if item.foldable)
+            self._selected = next(calls, self._items[-1] if self._items else None)
         self.redraw()
 
     def on_blur(self) -> None:
         self.redraw()
 
     def action_select(self, step: int) -> None:
-        foldable = [item for item in self._items if item.foldable]
-        if not foldable:
+        among = [item for item in self._items if _is_selectable(item)]
+        if not among:
             self.scroll_relative(y=step, animate=False)
             return
-        place = foldable.index(self._selected) if self._selected in foldable else len(foldable)
-        self._selected = foldable[min(max(place + step, 0), len(foldable) - 1)]
+        place = among.index(self._selected) if self._selected in among else len(among)
+        self._selected = among[min(max(place + step, 0), len(among) - 1)]
         self.redraw()
         self.scroll_to(y=max(self._top_of(self._selected) - self.size.height // 2, 0), animate=False)
 
@@ -170,8 +204,16 @@ class Transcript(LineView):
     def action_scroll_end(self) -> None:
         self.scroll_end(animate=False)
 
-    def action_fold(self) -> None:
+    def action_view(self) -> None:
         if self._selected is not None:
+            self.post_message(self.Wanted("view", self._selected))
+
+    def action_copy(self) -> None:
+        if self._selected is not None:
+            self.post_message(self.Wanted("copy", self._selected))
+
+    def action_fold(self) -> None:
+        if self._selected is not None and self._selected.foldable:
             self.fold(self._selected)
 
     def fold(self, item: Item) -> None:
@@ -179,9 +221,9 @@ class Transcript(LineView):
         self.redraw()
 
     def fold_all(self) -> None:
-        """Expands all calls and thoughts shown, or collapses them if one is expanded."""
-        foldable = [item for item in self._items if isinstance(item, CallItem | ThoughtItem)]
-        unfold = not any(item.unfolded for item in foldable)
+        """Expands everything shown, or collapses it if nothing is left to expand."""
+        foldable = [item for item in self._items if item.foldable]
+        unfold = not all(item.unfolded for item in foldable)
         for item in foldable:
             item.unfolded = unfold
         self.redraw_now()
@@ -192,6 +234,9 @@ class Transcript(LineView):
             self.post_message(self.Typed(event.character))
 
     def on_click(self, event: Click) -> None:
+        if self._new_below and event.y == self.size.height - 1:
+            self.go_to_end()
+            return
         place = event.y + self.scroll_offset.y
         index = bisect_right(self._tops, place) - 1
         if index < 0 or self.screen.get_selected_text():
@@ -199,11 +244,17 @@ class Transcript(LineView):
         item = self._items[index]
         if item.foldable and self._tops[index] == place:
             self.fold(item)
+        elif isinstance(item, CallItem) and place < len(self._strips) and self._strips[place].text.startswith(MORE):
+            self.post_message(self.Wanted("view", item))
 
     def _top_of(self, item: Item) -> int:
         return self._tops[self._items.index(item)]
 
 
-def _close(before: Item, item: Item) -> bool:
+def _is_selectable(item: Item) -> bool:
+    return item.foldable or isinstance(item, PromptItem | ReplyItem)
+
+
+def are_close(before: Item, item: Item) -> bool:
     """Calls have no blank line between them; everything else has one around it."""
     return isinstance(before, CallItem) and isinstance(item, CallItem)

@@ -13,12 +13,14 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     Attached,
+    BackgroundEnded,
     CallFinished,
     CallOutput,
     CallRequested,
     CallScheduled,
     CallStarted,
     ChatCompressed,
+    ConversationRewound,
     EffortChanged,
     Envelope,
     Event,
@@ -37,7 +39,8 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.parts import Call, Text, Thought
+from assent.front.tui.prompt.paste import is_long
+from assent.parts import Call, Text, Thought, TodosDisplay
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -48,10 +51,9 @@ Tone = Literal["quiet", "info", "warning", "error"]
 class Item:
     """One thing in the transcript."""
 
-    foldable = False
-
-    def __init__(self) -> None:
+    def __init__(self, *, foldable: bool = False) -> None:
         self.version = 0
+        self.foldable = foldable
         self.unfolded = False
 
     def touch(self) -> None:
@@ -59,11 +61,15 @@ class Item:
 
 
 class PromptItem(Item):
-    def __init__(self, text: str, by: str, attached: Sequence[Attached] = ()) -> None:
+    """`shown` is the text with placeholders for long pastes, if it was typed here."""
+
+    def __init__(self, text: str, by: str, attached: Sequence[Attached] = (), shown: str = "") -> None:
         super().__init__()
         self.text = text
         self.by = by
         self.attached = attached
+        self.shown = shown or text
+        self.foldable = shown != "" or is_long(text)
 
 
 class ReplyItem(Item):
@@ -88,10 +94,8 @@ class ReplyItem(Item):
 class ThoughtItem(Item):
     """The model's thoughts: subjects, each with a description."""
 
-    foldable = True
-
     def __init__(self, thoughts: Sequence[tuple[str, str]] = ()) -> None:
-        super().__init__()
+        super().__init__(foldable=True)
         self.thoughts = list(thoughts)
 
     def add(self, subject: str, description: str, continues: bool = False) -> None:
@@ -103,10 +107,8 @@ class ThoughtItem(Item):
 
 
 class CallItem(Item):
-    foldable = True
-
     def __init__(self, call_id: str) -> None:
-        super().__init__()
+        super().__init__(foldable=True)
         self.call_id = call_id
 
 
@@ -146,10 +148,20 @@ class TranscriptModel:
         self._me = me
         self.items: list[Item] = []
         self._calls: dict[str, CallItem] = {}
+        self._prompts: dict[str, PromptItem] = {}
+        """By prompt id: the prompt that began the turn."""
         self._unfinished = 0
         """The index of the first item of the reply that is still arriving."""
         self._refused = False
         """Whether a person refused a call of the newest reply."""
+        self._plan: CallItem | None = None
+        """The call with the newest list of steps; it is shown in full when the turn is over."""
+        self._typed: dict[str, str] = {}
+
+    def typed(self, text: str, shown: str) -> None:
+        """A prompt was typed here that contains long pastes; `shown` has placeholders for them."""
+        if shown != text:
+            self._typed[text] = shown
 
     def add(self, item: Item) -> None:
         """At the end, but before a reply that is still arriving, which may yet be discarded."""
@@ -170,6 +182,9 @@ class TranscriptModel:
             case ApprovalAnswered(call_id=call_id, outcome=outcome):
                 self._refused |= outcome == "cancel"
                 self._touch(call_id)
+            case CallFinished(call_id=call_id, display=TodosDisplay()):
+                self._touch(call_id)
+                self._replace_plan(call_id)
             case ApprovalRequested(call_id=call_id) | CallFinished(call_id=call_id):
                 self._touch(call_id)
             case ApprovalModifying(call_id=call_id):
@@ -187,13 +202,23 @@ class TranscriptModel:
         if item := self._calls.get(call_id):
             item.touch()
 
+    def _replace_plan(self, call_id: str) -> None:
+        self._show_plan(shown=False)
+        self._plan = self._calls.get(call_id)
+
+    def _show_plan(self, *, shown: bool) -> None:
+        if self._plan is not None:
+            self._plan.unfolded = shown
+
     # --- the conversation ---
 
     def _converse(self, event: PromptSubmitted | ModelReplied | ModelRetry | TurnFinished) -> None:
         match event:
             case PromptSubmitted():
                 self._drop_unfinished()
-                self.add(PromptItem(event.text, event.by, event.attached))
+                item = PromptItem(event.text, event.by, event.attached, self._typed.pop(event.text, ""))
+                self._prompts.setdefault(event.prompt_id, item)
+                self.add(item)
             case ModelReplied():
                 self._refused = False
                 self._finish(event)
@@ -202,12 +227,22 @@ class TranscriptModel:
                 self.add(NoteItem(f"{event.reason}; trying again in {event.delay:.0f} s"))
             case TurnFinished(failure=None, status=status):
                 self._drop_unfinished()
+                self._show_plan(shown=True)
                 if status in ENDINGS:
                     refused = status == "cancelled" and self._refused
                     self.add(NoteItem(*(REFUSED if refused else ENDINGS[status])))
             case TurnFinished(failure=failure):
                 self._drop_unfinished()
                 self.add(NoteItem(failure.message if failure else "", "error"))
+
+    def _rewind(self, prompt_id: str, by: str) -> None:
+        """What is no longer part of the conversation is no longer shown as if it were."""
+        if (prompt := self._prompts.get(prompt_id)) in self.items:
+            del self.items[self.items.index(prompt) :]
+            self._unfinished = len(self.items)
+        self.add(
+            NoteItem(f"{who(by, self._me).capitalize()} went back to here; the log keeps what came after.", "info")
+        )
 
     def _reply(self) -> ReplyItem:
         last = self.items[-1] if len(self.items) > self._unfinished else None
@@ -268,17 +303,26 @@ class TranscriptModel:
                 self._note_model(event)
             case SessionRenamed(title=title, model=""):
                 self.add(NoteItem(f"This session is now called “{title}”."))
-            case GrantAdded(grant=grant):
-                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case BackgroundEnded(outcome=outcome):
+                self.add(NoteItem(f"A background command ended ({outcome}); see /tasks."))
+            case GrantAdded() | GrantRevoked():
+                self._note_grant(event)
+            case ConversationRewound(prompt_id=prompt_id, by=by):
+                self._rewind(prompt_id, by)
             case ChatCompressed(problem=problem) if problem:
                 if not event.by:  # if a person asked for it, they are told anyway
                     self.add(NoteItem(f"The conversation was not compressed: {problem}"))
             case ChatCompressed() | OutputPruned():
                 self.add(NoteItem(f"{shortened_words(event)}."))
-            case GrantRevoked(grant_id=grant_id, by=by):
-                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
             case _:
                 pass
+
+    def _note_grant(self, event: GrantAdded | GrantRevoked) -> None:
+        match event:
+            case GrantAdded(grant=grant):
+                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+            case GrantRevoked(grant_id=grant_id, by=by):
+                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:

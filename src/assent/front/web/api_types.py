@@ -99,6 +99,13 @@ class LoggedIn(Struct, frozen=True):
     expires_at: float
 
 
+class LoginCode(Struct, frozen=True):
+    """It works once."""
+
+    code: str
+    seconds: float
+
+
 class Me(Struct, frozen=True, kw_only=True):
     name: str
     role: Role
@@ -183,6 +190,24 @@ class SessionList(Struct, frozen=True):
     sessions: tuple[SessionView, ...]
 
 
+class Found(Struct, frozen=True):
+    """Where the words of a search were said, for the last time in this session."""
+
+    session: str
+    title: str
+    folder: str
+    at: float
+    where: Literal["prompt", "reply"]
+    text: str
+    """The words with some of what is around them."""
+
+
+class SearchResult(Struct, frozen=True):
+    found: tuple[Found, ...]
+    complete: bool
+    """False if there was too much to read, or there are more."""
+
+
 class TrialPart(Struct, frozen=True):
     """One part of what a tried command did, made safe to show; an answer names the numbers of the accepted ones."""
 
@@ -255,6 +280,14 @@ class Output(Struct, frozen=True, kw_only=True):
 
 class FileList(Struct, frozen=True):
     files: tuple[str, ...]
+
+
+class FolderList(Struct, frozen=True):
+    path: str
+    parent: str | None
+    """The folder above, if sessions may work there."""
+    folders: tuple[str, ...]
+    """The names of the folders inside."""
 
 
 class PromptView(Struct, frozen=True):

@@ -11,6 +11,7 @@ from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, ma
 from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
+from assent.app.webhooks import Webhooks
 from assent.config import Settings
 from assent.events import Envelope, Queued
 from assent.front.web.access import Access
@@ -79,7 +80,8 @@ class AppState:
         self.replies = Replies()
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)
-        parts = (self.feeds, self.overview, self.gateway, self.outputs, self.replies, self.prompts)
+        self.webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
+        parts = (self.feeds, self.overview, self.gateway, self.outputs, self.replies, self.prompts, self.webhooks)
         listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,6 +111,7 @@ class AppState:
         await self.catalog.close()
         await self.prompts.close()
         await self.engine.drain()
+        await self.webhooks.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 

@@ -5,6 +5,7 @@ import logging
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
+from litestar.config.compression import CompressionConfig
 from litestar.connection import ASGIConnection
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
@@ -15,9 +16,12 @@ from assent import __version__
 from assent.app.session_log import KeyReused, LogError
 from assent.front.web import (
     routes_audit,
+    routes_background,
     routes_calls,
     routes_changes,
+    routes_phone,
     routes_prompts,
+    routes_search,
     routes_server,
     routes_sessions,
     routes_tokens,
@@ -43,6 +47,8 @@ from assent.front.web.security import (
 )
 
 AnyRequest = Request[Any, Any, Any]
+COMPRESSED_FROM = 16_384
+"""Bytes: for less, it is not worth the time."""
 NO_BODY = "data: 'data'"
 """The framework's message for a missing body."""
 
@@ -71,9 +77,12 @@ def _api(app_state: AppState) -> Litestar:
     modules = (
         routes_sessions,
         routes_calls,
+        routes_background,
         routes_changes,
         routes_prompts,
         routes_tokens,
+        routes_phone,
+        routes_search,
         routes_audit,
         routes_server,
     )
@@ -97,6 +106,7 @@ def _api(app_state: AppState) -> Litestar:
         openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
+        compression_config=CompressionConfig("gzip", minimum_size=COMPRESSED_FROM, gzip_compress_level=4),
     )
 
 

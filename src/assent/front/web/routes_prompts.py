@@ -1,4 +1,4 @@
-"""Prompts chosen by name, and files to mention in a prompt: what the page completes."""
+"""What the page completes and offers: prompts chosen by name, files to mention in a prompt, folders to work in."""
 
 from contextlib import suppress
 from typing import Annotated
@@ -6,8 +6,9 @@ from typing import Annotated
 from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
-from assent.front.web.api_types import FileList, PromptChoice, PromptList, Using
+from assent.front.web.api_types import FileList, FolderList, PromptChoice, PromptList, Using
 from assent.front.web.app_state import wanted_folder
+from assent.front.web.folder_listing import list_folders
 from assent.front.web.params import SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 
@@ -26,6 +27,14 @@ async def files_of_folder(
 ) -> FileList:
     """For completion before a session exists; only in folders where one may work."""
     return FileList(await app_state.completion.find(wanted_folder(app_state.setup, folder), wanted, limit))
+
+
+@get("/folders", opt=OPERATOR)
+async def folders(
+    app_state: TheAppState, caller: TheCaller, path: Annotated[str, QueryParameter(max_length=4_000)] = ""
+) -> FolderList:
+    """The folders inside a folder where sessions may work."""
+    return await list_folders(app_state.setup, path)
 
 
 @get("/sessions/{session_id:str}/files")
@@ -57,4 +66,4 @@ async def use_prompt(
     return Response(using, status_code=200 if using.state == "sent" else 202)
 
 
-ROUTES = (files_of_folder, files, prompts, use_prompt)
+ROUTES = (files_of_folder, folders, files, prompts, use_prompt)

@@ -36,10 +36,10 @@ CALLER = "assent.caller"
 READING = ("GET", "HEAD", "OPTIONS")
 
 SECRET_NAMES = (b"token", b"access_token", b"auth_token", b"bearer", b"authorization", b"code")
-CSP = (
+CSP = (  # the one policy for trusted types names the URL of the service worker, and nothing else
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
+    "manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types assent-worker"
 )
 HEADERS = [
     (b"content-security-policy", CSP.encode()),
@@ -185,8 +185,11 @@ class AccessControl:
                 closing = (
                     [(b"connection", b"close")] if status in (408, 413) else []
                 )  # the rest of the body may still come
-                own = [*HEADERS, (b"cache-control", cache), *secure, *closing]
-                message["headers"] = [*message.get("headers", []), *own]
+                given = [*message.get("headers", [])]
+                caching = (
+                    [] if is_page(scope["path"]) and _names(given, b"cache-control") else [(b"cache-control", cache)]
+                )
+                message["headers"] = [*given, *HEADERS, *caching, *secure, *closing]
             await send(message)
 
         return answer
@@ -209,7 +212,11 @@ def _route(scope: Scope) -> str:
 
 
 def is_page(path: str) -> bool:
-    return path == "/" or path.startswith("/page/")
+    return path in ("/", "/worker.js") or path.startswith("/page/")
+
+
+def _names(headers: list[tuple[bytes, bytes]], name: bytes) -> bool:
+    return any(given == name for given, _ in headers)
 
 
 def is_public(path: str) -> bool:

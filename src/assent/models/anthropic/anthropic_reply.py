@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from assent.models.anthropic.anthropic_failures import failure_in_stream
 from assent.models.anthropic.anthropic_signature import keep_redacted, keep_signature
-from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.streamed_calls import ChunkQueue
-from assent.models.wire_json import decode_event, encode_json
+from assent.models.wire_json import DONE, Count, count, decode_event, encode_json
 from assent.parts import FinishReason, JsonObject, Usage
 
 
@@ -26,7 +26,7 @@ class _Block(Struct, gc=False):
     data: str | None = None
     id: str | None = None
     name: str | None = None
-    input: JsonObject | None = None
+    input: JsonObject | str | None = None
 
 
 class _StopDetails(Struct, gc=False):
@@ -45,16 +45,16 @@ class _Delta(Struct, gc=False):
 
 
 class _OutputDetails(Struct):
-    thinking_tokens: int | None = None
+    thinking_tokens: Count = None
 
 
 class _Usage(Struct):
     """Some of it arrives at the start and some at the end; for a field that arrives twice, the last value counts."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
     output_tokens_details: _OutputDetails | None = None
 
 
@@ -64,7 +64,7 @@ class _Message(Struct):
 
 class _Event(Struct):
     type: str = ""
-    index: int = 0
+    index: int | None = 0
     message: _Message | str | None = None
     content_block: _Block | None = None
     delta: _Delta | None = None
@@ -72,7 +72,7 @@ class _Event(Struct):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = msgspec.json.Decoder(_Event, strict=False).decode
 
 
 class _OpenBlock:
@@ -102,7 +102,7 @@ class AnthropicReply:
         self._stopped = False
 
     def chunks(self, data: bytes) -> list[Chunk]:
-        if not data or data == b"[DONE]" or self._stopped:
+        if not data or data == DONE or self._stopped:
             return []
         event = decode_event(_decode, data, self._model)
         if event.error is not None:
@@ -110,21 +110,21 @@ class AnthropicReply:
         return self._read(event)
 
     def end(self, *, cut: bool) -> list[Chunk]:
-        if cut or not self._stopped or self._reason is None:
+        if not self._stopped or self._reason is None:  # what comes after the last event does not matter
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         reason = self._finish_reason()
         if reason == "safety" and not self._has_content:
-            raise BadRequest(f"{self._model} refuses to answer. {self._said(reason)}")
+            raise Withheld(f"{self._model} refuses to answer. {self._said(reason)}")
         return [Finished(reason, _count(self._usage), self._said(reason))]
 
     def _read(self, event: _Event) -> list[Chunk]:
         match event.type:
             case "content_block_delta" if event.delta is not None:
-                return self._continue(event.index, event.delta)
+                return self._continue(event.index or 0, event.delta)
             case "content_block_start" if event.content_block is not None:
-                return self._begin(event.index, event.content_block)
+                return self._begin(event.index or 0, event.content_block)
             case "content_block_stop":
-                return self._finish_block(event.index)
+                return self._finish_block(event.index or 0)
             case "message_start" if isinstance(event.message, _Message):
                 self._usage = event.message.usage or self._usage
             case "message_delta":
@@ -204,7 +204,7 @@ class AnthropicReply:
     def _finish_reason(self) -> FinishReason:
         """LiteLLM reports a call as the end of the reply even if the limit cut the call."""
         reason = _finish_reason(self._reason or "")
-        return "max_tokens" if reason == "stop" and (self._usage.output_tokens or 0) >= self._limit else reason
+        return "max_tokens" if reason == "stop" and count(self._usage.output_tokens) >= self._limit else reason
 
     def _said(self, reason: FinishReason) -> str:
         if reason in ("stop", "max_tokens"):
@@ -216,7 +216,10 @@ class AnthropicReply:
 def _arguments(done: _OpenBlock) -> str:
     """Usually in deltas; a server may send them with the start instead."""
     text = "".join(done.json)
-    return text if text.strip() or not done.block.input else encode_json(done.block.input).decode()
+    given = done.block.input
+    if text.strip() or not given:
+        return text
+    return given if isinstance(given, str) else encode_json(given).decode()
 
 
 def _merged(first: _Usage, later: _Usage) -> _Usage:
@@ -226,12 +229,12 @@ def _merged(first: _Usage, later: _Usage) -> _Usage:
 
 
 def _count(usage: _Usage) -> Usage:
-    cached, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
-    output = usage.output_tokens or 0
+    cached, written = count(usage.cache_read_input_tokens), count(usage.cache_creation_input_tokens)
+    output = count(usage.output_tokens)
     details = usage.output_tokens_details
-    thoughts = min(output, (details.thinking_tokens if details is not None else None) or 0)
+    thoughts = min(output, count(details.thinking_tokens) if details is not None else 0)
     return Usage(
-        input=(usage.input_tokens or 0) + cached + written,
+        input=count(usage.input_tokens) + cached + written,
         output=output - thoughts,
         thoughts=thoughts,
         cached=cached,

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error, requested_delay
 from assent.models.model_protocol import AuthFailed, ModelError, QuotaExhausted, UnknownModel
+from assent.models.wire_json import BAD_JSON
 
 ADVICE = "Get a key at https://aistudio.google.com/apikey and set GEMINI_API_KEY to it."
 MINUTE = 60.0
@@ -73,7 +74,7 @@ def _details(body: bytes) -> list[_Detail]:
     for kind in (_Body, list[_Body]):
         try:
             found = msgspec.json.decode(body, type=kind)
-        except (msgspec.MsgspecError, RecursionError):
+        except BAD_JSON:
             continue
         match found:
             case _Body(error) | [_Body(error), *_]:

@@ -11,16 +11,18 @@ from msgspec import Struct
 
 from assent.models.bold_subject import split_subject
 from assent.models.gemini.gemini_failures import failure_in_stream
-from assent.models.model_protocol import BadRequest, BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
+from assent.models.streamed_calls import parse_object
 from assent.models.wire_ids import own_id
-from assent.models.wire_json import decode_event
+from assent.models.wire_json import DONE, Count, count, decode_event
 from assent.parts import FinishReason, JsonObject, Usage
 
 
 class _Call(Struct, rename="camel", gc=False):
     name: str = ""
-    args: JsonObject | None = None
-    id: str | None = None
+    args: JsonObject | str | None = None
+    """A string is JSON, from gateways that translate."""
+    id: str | int | None = None
     will_continue: bool = False
 
 
@@ -32,7 +34,7 @@ class _Part(Struct, rename="camel", gc=False):
 
 
 class _Content(Struct, gc=False):
-    parts: list[_Part] = []
+    parts: list[_Part] | None = None
 
 
 class _Candidate(Struct, rename="camel", gc=False):
@@ -47,21 +49,21 @@ class _Feedback(Struct, rename="camel"):
 
 
 class _Usage(Struct, rename="camel"):
-    prompt_token_count: int = 0
-    tool_use_prompt_token_count: int = 0
-    candidates_token_count: int = 0
-    thoughts_token_count: int = 0
-    cached_content_token_count: int = 0
+    prompt_token_count: Count = None
+    tool_use_prompt_token_count: Count = None
+    candidates_token_count: Count = None
+    thoughts_token_count: Count = None
+    cached_content_token_count: Count = None
 
 
 class _Event(Struct, rename="camel"):
-    candidates: list[_Candidate] = []
+    candidates: list[_Candidate] | None = None
     prompt_feedback: _Feedback | None = None
     usage_metadata: _Usage | None = None
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = msgspec.json.Decoder(_Event, strict=False).decode
 
 BLOCKED = frozenset({
     "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
@@ -86,7 +88,7 @@ class GeminiReply:
         self._has_content = False
 
     def chunks(self, data: bytes) -> list[Chunk]:
-        if not data:
+        if not data or data.strip() == DONE:
             return []
         event = decode_event(_decode, data, self._model)
         if event.error is not None:
@@ -98,7 +100,7 @@ class GeminiReply:
         if cut or self._finish is None:
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish in BLOCKED and not self._has_content:
-            raise BadRequest(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
+            raise Withheld(f"{self._model} withheld its reply ({self._finish}). {self._message}".rstrip())
         return (Finished(_finish_reason(self._finish), self._usage, self._said()),)
 
     def _said(self) -> str:
@@ -109,23 +111,20 @@ class GeminiReply:
     def _note(self, event: _Event) -> None:
         if (usage := event.usage_metadata) is not None:
             self._usage = Usage(
-                input=usage.prompt_token_count + usage.tool_use_prompt_token_count,
-                output=usage.candidates_token_count,
-                thoughts=usage.thoughts_token_count,
-                cached=usage.cached_content_token_count,
+                input=count(usage.prompt_token_count) + count(usage.tool_use_prompt_token_count),
+                output=count(usage.candidates_token_count),
+                thoughts=count(usage.thoughts_token_count),
+                cached=count(usage.cached_content_token_count),
             )
         if (feedback := event.prompt_feedback) is not None and feedback.block_reason:
-            raise BadRequest(
-                f"{self._model} rejected this prompt ({feedback.block_reason}). "
-                f"{feedback.block_reason_message or 'Rephrase it, or leave out what was rejected.'}"
-            )
+            said = feedback.block_reason_message or ""
+            raise Withheld(f"{self._model} rejected this prompt ({feedback.block_reason}). {said}".rstrip())
 
     def _content(self, candidate: _Candidate) -> list[Chunk]:
         if candidate.finish_reason:
-            self._note_finish(candidate.finish_reason, candidate.finish_message or "")
-        if candidate.content is None:
-            return []
-        return [chunk for part in candidate.content.parts if (chunk := self._chunk(part)) is not None]
+            self._note_finish(candidate.finish_reason.upper(), candidate.finish_message or "")
+        parts = candidate.content.parts if candidate.content is not None else None
+        return [chunk for part in parts or () if (chunk := self._chunk(part)) is not None]
 
     def _note_finish(self, reason: str, message: str) -> None:
         if reason in MALFORMED:
@@ -149,8 +148,11 @@ class GeminiReply:
             raise BrokenStream(f"{self._model} made a tool call without a name")
         if call.will_continue:
             raise BrokenStream(f"{self._model} sent an incomplete call of {call.name}")
+        args = parse_object(call.args) if isinstance(call.args, str) and call.args.strip() else call.args or {}
+        if not isinstance(args, dict):
+            raise BrokenStream(f"{self._model} sent an incomplete call of {call.name}")
         self._has_content = True
-        return CallChunk(call.name, call.args or {}, own_id(call.id, self._used_ids), signature)
+        return CallChunk(call.name, args, own_id(str(call.id or ""), self._used_ids), signature)
 
 
 def _finish_reason(reason: str) -> FinishReason:

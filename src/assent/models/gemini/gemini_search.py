@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, Chunk, TextChunk
+from assent.models.wire_json import BAD_JSON
 from assent.parts import JsonObject, SearchAnswer, Source
 
 
@@ -64,7 +65,7 @@ class SearchReader:
             return
         try:
             candidates = _decode(data).candidates
-        except msgspec.MsgspecError as error:
+        except BAD_JSON as error:
             raise BrokenStream(f"the sources of the search are malformed: {error}") from error
         for found in (candidate.grounding_metadata for candidate in candidates):
             if found is not None:  # the newest one is complete

@@ -32,6 +32,7 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.n_ctx, params.n_parallel, params.n_predict = settings["window"], 1, -1
     params.use_jinja, params.ui, params.offline = True, False, True
     params.cpuparams.n_threads = settings["threads"]
+    params.cache_prompt = settings.get("cache_prompt", True)
     if settings["temperature"] is not None:
         params.sampling.temp = settings["temperature"]
     if settings["chat_template"]:

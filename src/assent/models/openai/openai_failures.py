@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error
 from assent.models.model_protocol import MediaRefused, ModelError
+from assent.models.wire_json import BAD_JSON
 from assent.parts import JsonObject
 
 ADVICE = "Get a key at https://platform.openai.com/api-keys and set OPENAI_API_KEY to it."
@@ -37,7 +38,7 @@ def failure_in_stream(data: bytes, model: str) -> ModelError:
 def _read(data: bytes) -> ErrorReply:
     try:
         response = msgspec.json.decode(data, type=_Failed).response
-    except msgspec.MsgspecError:
+    except BAD_JSON:
         response = None
     inner = response.error if response is not None else None
     return read_error(200, {}, data if inner is None else msgspec.json.encode({"error": inner}))

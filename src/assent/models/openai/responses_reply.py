@@ -11,12 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.bold_subject import SubjectSplitter
-from assent.models.model_protocol import BadRequest, BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk
+from assent.models.model_protocol import BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.openai.openai_failures import failure_in_stream
 from assent.models.openai.responses_request import Phase
 from assent.models.streamed_calls import ChunkQueue
-from assent.models.wire_json import decode_event
-from assent.parts import FinishReason, Usage
+from assent.models.wire_json import DONE, Count, count, decode_event, encode_json
+from assent.parts import FinishReason, JsonObject, Usage
 
 
 class _Piece(Struct, gc=False):
@@ -37,21 +37,21 @@ class _Item(Struct, gc=False):
     phase: str | None = None
     call_id: str | None = None
     name: str | None = None
-    arguments: str | None = None
+    arguments: str | JsonObject | None = None
 
 
 class _InputDetails(Struct):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
+    cached_tokens: Count = None
+    cache_write_tokens: Count = None
 
 
 class _OutputDetails(Struct):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Count = None
 
 
 class _Usage(Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Count = None
+    output_tokens: Count = None
     input_tokens_details: _InputDetails | None = None
     output_tokens_details: _OutputDetails | None = None
 
@@ -61,6 +61,8 @@ class _Incomplete(Struct):
 
 
 class _Response(Struct):
+    status: str | None = None
+    output: list[_Item] | None = None
     incomplete_details: _Incomplete | None = None
     usage: _Usage | None = None
     error: Any = None
@@ -76,7 +78,7 @@ class _Event(Struct):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = msgspec.json.Decoder(_Event, strict=False).decode
 
 
 class ResponsesReply:
@@ -90,24 +92,28 @@ class ResponsesReply:
         self._open_calls = 0
         self._streamed: set[str | None] = set()
         """Items whose text arrived in deltas."""
+        self._newest_text: list[str] = []
+        """The deltas since the last message ended: gateways give an item another id in every event."""
+        self._done: set[bytes] = set()
+        """Items that have ended; some servers end one twice."""
         self._has_content = self._refused = False
         self._finish: FinishReason | None = None
         self._said = ""
         self._usage = Usage()
 
     def chunks(self, data: bytes) -> list[Chunk]:
-        if not data or data == b"[DONE]" or self._finish is not None:
+        if not data or data == DONE or self._finish is not None:
             return []
         event = decode_event(_decode, data, self._model)
-        if event.error is not None or event.type in ("error", "response.failed"):
+        if event.error is not None or event.type in ("error", "response.failed") or _has_failed(event.response):
             raise failure_in_stream(data, self._model)
         return self._read(event)
 
     def end(self, *, cut: bool) -> list[Chunk]:
-        if cut or self._finish is None:
+        if self._finish is None:  # what comes after the last event does not matter
             raise BrokenStream(f"the reply from {self._model} ended before it was complete")
         if self._finish == "safety" and not self._has_content:
-            raise BadRequest(f"{self._model} withheld its reply ({self._said})")
+            raise Withheld(f"{self._model} withheld its reply ({self._said})")
         return [Finished(self._finish, self._usage, self._said)]
 
     def _read(self, event: _Event) -> list[Chunk]:
@@ -128,7 +134,9 @@ class ResponsesReply:
             case "response.output_item.done" if event.item is not None:
                 return self._finish_item(event.item)
             case "response.completed" | "response.incomplete":
-                return self._stop(event.response or _Response())
+                response = event.response or _Response()
+                chunks = self._unannounced(response.output or [])
+                return chunks + self._stop(response, is_incomplete=event.type == "response.incomplete")
             case _:
                 pass
         return []
@@ -138,6 +146,7 @@ class ResponsesReply:
         if not text:
             return []
         self._has_content = True
+        self._newest_text.append(text)
         return self._queue.put(TextChunk(text))
 
     def _think(self, pieces: list[tuple[str, str]]) -> list[Chunk]:
@@ -151,7 +160,17 @@ class ResponsesReply:
 
     # --- items ---
 
+    def _unannounced(self, items: list[_Item]) -> list[Chunk]:
+        """Some servers send items only with the last event."""
+        if self._done or self._has_content:
+            return []
+        return [chunk for item in items for chunk in self._finish_item(item)]
+
     def _finish_item(self, item: _Item) -> list[Chunk]:
+        whole = encode_json(item)
+        if whole in self._done:
+            return []
+        self._done.add(whole)
         match item.type:
             case "reasoning":
                 return self._finish_thought(item)
@@ -160,8 +179,9 @@ class ResponsesReply:
             case "function_call":
                 self._open_calls -= 1
                 self._has_content = True
-                is_whole = item.status != "incomplete"
-                return self._queue.put_call(item.name or "", item.arguments or "", item.call_id, is_whole=is_whole)
+                return self._queue.put_call(
+                    item.name or "", _arguments(item), item.call_id, is_whole=item.status != "incomplete"
+                )
             case _:
                 return []
 
@@ -179,19 +199,21 @@ class ResponsesReply:
 
     def _finish_message(self, item: _Item) -> list[Chunk]:
         chunks: list[Chunk] = []
-        if item.id not in self._streamed:
+        newest, self._newest_text = "".join(self._newest_text), []
+        if item.id not in self._streamed and newest != "".join(piece.text or "" for piece in item.content or ()):
             for piece in item.content or ():
                 self._refused = self._refused or bool(piece.refusal)
                 chunks += self._say(item.id, piece.text or piece.refusal)
+            self._newest_text = []
         if item.phase:
             chunks += self._queue.put(TextChunk("", msgspec.json.encode(Phase(item.phase)).decode()))
         return chunks
 
     # --- the end ---
 
-    def _stop(self, response: _Response) -> list[Chunk]:
+    def _stop(self, response: _Response, *, is_incomplete: bool) -> list[Chunk]:
         self._usage = _count(response.usage or _Usage())
-        reason = (response.incomplete_details or _Incomplete()).reason or ""
+        reason = (response.incomplete_details or _Incomplete()).reason or ("incomplete" if is_incomplete else "")
         limited = reason == "max_output_tokens" or self._reached_limit(response.usage)
         chunks = self._queue.settle(limited=limited)
         if self._open_calls > 0 and not reason:
@@ -201,7 +223,7 @@ class ResponsesReply:
 
     def _reached_limit(self, usage: _Usage | None) -> bool:
         """llama.cpp reports a reply as completed even if the limit cut it."""
-        return usage is not None and self._limit is not None and (usage.output_tokens or 0) >= self._limit
+        return usage is not None and self._limit is not None and count(usage.output_tokens) >= self._limit
 
     def _finish_reason(self, reason: str, limited: bool) -> FinishReason:
         if limited:
@@ -211,11 +233,20 @@ class ResponsesReply:
         return "other" if reason else "stop"
 
 
+def _has_failed(response: _Response | None) -> bool:
+    return response is not None and (response.status == "failed" or response.error is not None)
+
+
+def _arguments(item: _Item) -> str:
+    given = item.arguments or ""
+    return given if isinstance(given, str) else encode_json(given).decode()
+
+
 def _count(usage: _Usage) -> Usage:
-    given, made = usage.input_tokens or 0, usage.output_tokens or 0
+    given, made = count(usage.input_tokens), count(usage.output_tokens)
     of_input = usage.input_tokens_details or _InputDetails()
     of_output = usage.output_tokens_details or _OutputDetails()
-    thoughts = min(made, of_output.reasoning_tokens or 0)
-    cached = min(given, of_input.cached_tokens or 0)
-    written = min(given - cached, of_input.cache_write_tokens or 0)
+    thoughts = min(made, count(of_output.reasoning_tokens))
+    cached = min(given, count(of_input.cached_tokens))
+    written = min(given - cached, count(of_input.cache_write_tokens))
     return Usage(input=given, output=made - thoughts, thoughts=thoughts, cached=cached, cache_written=written)

@@ -20,7 +20,7 @@ class FunctionFragment(Struct, gc=False):
 
 class CallFragment(Struct, gc=False):
     index: int | None = None
-    id: str | None = None
+    id: str | int | None = None
     function: FunctionFragment | None = None
 
 
@@ -34,6 +34,10 @@ class _Pending:
     @property
     def text(self) -> str:
         return "".join(self.pieces)
+
+    def takes_more_name(self, index: int | None) -> bool:
+        """A name may come in pieces, too, but before the arguments, and only of a call that is numbered."""
+        return index is not None and not self.pieces and self.given is None
 
     @property
     def is_whole(self) -> bool:
@@ -53,12 +57,13 @@ class CallCollector:
 
     def add(self, fragment: CallFragment) -> None:
         function = fragment.function or FunctionFragment()
-        call = self._belongs_to(fragment, function)
+        call_id, name = str(fragment.id or "") or None, (function.name or "").strip()
+        call = self._belongs_to(fragment, call_id, name, function)
         if call is None:
-            call = _Pending(fragment.index, fragment.id or None)
+            call = _Pending(fragment.index, call_id)
             self._calls.append(call)
-        call.call_id = call.call_id or fragment.id or None
-        call.name = call.name or function.name or ""
+        call.call_id = call.call_id or call_id
+        call.name = call.name if call.name == name else call.name + name
         match function.arguments:
             case str(piece) if piece:
                 call.pieces.append(piece)
@@ -88,19 +93,21 @@ class CallCollector:
         what = f"an incomplete call of {call.name}" if call.name else "a tool call without a name"
         raise BrokenStream(f"{self._model} sent {what}")
 
-    def _belongs_to(self, fragment: CallFragment, function: FunctionFragment) -> _Pending | None:
+    def _belongs_to(
+        self, fragment: CallFragment, call_id: str | None, name: str, function: FunctionFragment
+    ) -> _Pending | None:
         """The call that the fragment continues; None if it begins a new one."""
-        call = self._nearest(fragment)
-        if call is None or (fragment.id and call.call_id and fragment.id != call.call_id):
+        call = self._nearest(fragment.index, call_id)
+        if call is None or (call_id and call.call_id and call_id != call.call_id):
             return None
-        if function.name and call.name and not fragment.id:
-            says_nothing_new = function.name == call.name and not function.arguments
-            begins = function.name != call.name or call.is_whole
+        if name and call.name and not call_id:
+            says_nothing_new = name == call.name and not function.arguments
+            begins = call.is_whole or (name != call.name and not call.takes_more_name(fragment.index))
             return None if begins and not says_nothing_new else call
         return call
 
-    def _nearest(self, fragment: CallFragment) -> _Pending | None:
-        if fragment.index is not None:
-            return next((call for call in reversed(self._calls) if call.index == fragment.index), None)
-        same = (call for call in reversed(self._calls) if fragment.id and call.call_id == fragment.id)
+    def _nearest(self, index: int | None, call_id: str | None) -> _Pending | None:
+        if index is not None:
+            return next((call for call in reversed(self._calls) if call.index == index), None)
+        same = (call for call in reversed(self._calls) if call_id and call.call_id == call_id)
         return next(same, self._calls[-1] if self._calls else None)

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.model_protocol import (
-    BadRequest,
     BrokenStream,
     CallChunk,
     Chunk,
@@ -19,16 +18,16 @@ from assent.models.model_protocol import (
     ModelError,
     TextChunk,
     ThoughtChunk,
+    Withheld,
 )
 from assent.models.openai_chat.chat_calls import CallCollector, CallFragment, FunctionFragment
 from assent.models.openai_chat.chat_reasoning import ReasoningDetails
 from assent.models.openai_chat.chat_think_tags import ThinkTags
 from assent.models.openai_chat.chat_usage import ChatUsage, read_usage
 from assent.models.openai_chat.chat_written_calls import WrittenCalls
-from assent.models.wire_json import decode_event
+from assent.models.wire_json import DONE, decode_event
 from assent.parts import FinishReason, JsonObject, Usage
 
-DONE = b"[DONE]"
 STOPPED = frozenset({"stop", "tool_calls", "function_call", "eos", "end_turn", "stop_sequence"})
 LIMITED = frozenset({"length", "model_length", "max_tokens"})
 BLOCKED = frozenset({"content_filter", "safety", "refusal"})
@@ -76,7 +75,7 @@ class _Event(Struct):
     message: Any = None
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = msgspec.json.Decoder(_Event, strict=False).decode
 
 _ThoughtField = Literal["reasoning_content", "reasoning", "reasoning_details"]
 _THOUGHT_FIELDS: tuple[_ThoughtField, ...] = ("reasoning_content", "reasoning", "reasoning_details")
@@ -114,7 +113,7 @@ class ChatReply:
     def chunks(self, data: bytes) -> list[Chunk]:
         if self._done or not data:
             return []
-        if data.startswith(DONE):
+        if data.lstrip().startswith(DONE):
             self._done = True
             return []
         event = self._event(data)
@@ -132,7 +131,7 @@ class ChatReply:
             chunks.append(ThoughtChunk("", kept))
         reason = self._reason()
         if reason == "safety" and not (self._has_content or chunks or calls):
-            raise BadRequest(f"{self._model} withheld its reply ({self._finish}): rephrase your request")
+            raise Withheld(f"{self._model} withheld its reply ({self._finish})")
         said = "" if self._finish in STOPPED | LIMITED else self._finish
         return [*chunks, *calls, Finished(reason, self._usage, said)]
 

@@ -63,6 +63,8 @@ def _ending(finished: ProcessFinished, limits: ProcessLimits) -> str:
             return f"Stopped: the command printed more than {(limits.output or 0) / _MB:,.0f} MB."
         case ProcessFinished(ended="too_much_memory"):
             return f"Stopped: the command used more than {(limits.memory or 0) / _MB:,.0f} MB of memory."
+        case ProcessFinished(ended="too_many_processes"):
+            return f"Stopped: the command had more than {limits.processes or 0:,} processes."
         case ProcessFinished(ended="no_input"):
             return f"Stopped: the command waited for input, and nobody typed anything for {limits.input:g} seconds."
         case ProcessFinished(signal=int(number)):
@@ -81,6 +83,8 @@ def ended_badly(finished: ProcessFinished) -> str:
             return "too much output"
         case ProcessFinished(ended="too_much_memory"):
             return "too much memory"
+        case ProcessFinished(ended="too_many_processes"):
+            return "too many processes"
         case ProcessFinished(ended="no_input"):
             return "no input"
         case ProcessFinished(signal=int(number)):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MAX_SHOWN = 20
 """Hosts that are listed with the output of a command."""
 
+MAX_CONNECTIONS = 10_000
+"""Of one command: each is recorded."""
+
 
 class _Host(Struct):
     """What is known about one host and port."""
@@ -45,6 +48,8 @@ class NetworkAccess:
         return self._waiting > 0
 
     async def judge(self, number: int, wanted: Destination) -> Access:
+        if number > MAX_CONNECTIONS:
+            return Access(False, f"the command has made {MAX_CONNECTIONS:,} connections, which is the limit")
         self._waiting += 1
         try:
             access = await self._live.may_connect(number, wanted, self._entries)

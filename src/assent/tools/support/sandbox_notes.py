@@ -26,17 +26,14 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 _PATH = re.compile(r"(?:^|[\s'\"`:(])((?:~|\.{0,2})/[^\s'\"`:)]+|\.[\w.-]+)")
 _HOST = re.compile(
-    r"(?:(?<=//)|(?<![\w.@/-]))((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24})(?![\w-])", re.IGNORECASE
+    r"(?:://|\bhost(?:name)?\b[ :='\"]*|\b(?:ENOTFOUND|EAI_AGAIN)\s+|\blookup\s+)"
+    r"((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24})(?![\w-])",
+    re.IGNORECASE,
 )
-_FILE_ENDINGS = frozenset(
-    (
-        *("py", "js", "ts", "json", "toml", "yaml", "yml", "sh", "txt", "md", "rs", "go", "c", "h", "cpp", "java"),
-        *("lock", "cfg", "ini", "html", "log", "so", "rb", "php"),
-    )
-)
-"""What looks like a host but is the name of a file."""
+"""A host where programs name it: in an address, or after a word that says so."""
 _SHARED = (".cache", ".local/share", ".local/state", ".config")
 """Folders of the home folder in which every program has its own."""
+_SYSTEM = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/proc", "/sys", "/dev", "/run")
 _TAIL = 20_000
 
 
@@ -67,8 +64,8 @@ def _path(line: str, sign: "re.Match[str]") -> str:
 
 
 def _host(line: str) -> str:
-    found = [match for match in _HOST.finditer(line) if match[1].rpartition(".")[2].lower() not in _FILE_ENDINGS]
-    return "" if not found else found[-1][1].lower()
+    found: list[str] = _HOST.findall(line)
+    return found[-1].lower() if found else ""
 
 
 def _note(name: SandboxName, what: str, subject: str, roots: tuple[str, ...], home: str) -> str:
@@ -104,4 +101,4 @@ def wanted_folder(path: str, roots: tuple[str, ...], home: str) -> str:
         if path != folder and is_below(path, [folder]):
             return os.path.join(folder, os.path.relpath(path, folder).split(os.sep)[0])
     folder = path if os.path.isdir(path) else os.path.dirname(path)
-    return "" if is_below(home, [folder]) else folder
+    return "" if is_below(home, [folder]) or is_below(folder, _SYSTEM) else folder

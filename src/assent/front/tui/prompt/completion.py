@@ -5,7 +5,7 @@ that `assent.files.mention_finder` reads.
 """
 
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -42,7 +42,7 @@ class Completions(Protocol):
         """Asks the host for more; returns whether anything has changed."""
         ...
 
-    def arguments(self, command: str, typed: str) -> "Sequence[Candidate] | Awaitable[Sequence[Candidate]]":
+    async def arguments(self, command: str, typed: str) -> Sequence[Candidate]:
         """Possible whole arguments; those that do not match what is typed are left out later."""
         ...
 
@@ -117,7 +117,7 @@ def ranked(typed: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     best = dict.fromkeys([*same, *first, *then])
     if len(best) < MAX_SHOWN:
         best |= dict.fromkeys(like(wanted, names, MAX_SHOWN))
-    return [candidates[n] for n in best][:MAX_SHOWN]
+    return [candidates[n] for n in best]
 
 
 def like(wanted: str, names: Sequence[str], most: int) -> list[int]:

@@ -27,6 +27,14 @@ def clean(text: str) -> str:
     return _DROPPED.sub("", _LINE_END.sub("\n", text))
 
 
+def is_long(text: str) -> bool:
+    return line_count(text) > MAX_LINES or len(text) > MAX_CHARACTERS
+
+
+def line_count(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
+
+
 class Pastes:
     """Long pastes by number, until the prompt with their placeholders is sent."""
 
@@ -36,9 +44,9 @@ class Pastes:
 
     def shown(self, text: str) -> str:
         """The text itself if it is short, otherwise a placeholder."""
-        lines = text.count("\n") + (not text.endswith("\n"))
-        if lines <= MAX_LINES and len(text) <= MAX_CHARACTERS:
+        if not is_long(text):
             return text
+        lines = line_count(text)
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         placeholder = f"[Pasted text #{len(self._texts) + 1}: {size}]"
         self._texts[placeholder] = text

@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from inspect import isawaitable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from textual.content import Content
 from textual.events import Click
 from textual.widget import Widget
 
 from assent.app.wording import safe
-from assent.front.tui.prompt.completion import Candidate, Completions, Word, ranked, replacement, word_at
+from assent.front.tui.prompt.completion import MAX_SHOWN, Candidate, Completions, Word, ranked, replacement, word_at
 from assent.front.tui.prompt.path_index import PathIndex
 from assent.front.tui.prompt.prompt_input import PromptInput
 
@@ -39,6 +39,8 @@ class CompletionList(Widget):
         self._word: Word | None = None
         self._offered: Sequence[Candidate] = ()
         self._chosen: int | None = None
+        self._top = 0
+        """The first candidate on the screen."""
         self._dismissed: tuple[str, int] | None = None
         """The word (its kind and position) for which the person closed the list."""
         self._index = PathIndex(())
@@ -120,15 +122,12 @@ class CompletionList(Widget):
                 self._refresh_files()
 
     def _look_up_argument(self, word: Word) -> None:
-        found = self._completions.arguments(word.command, word.typed)
-        if isawaitable(found):
-            self._offer(())
-            self.run_worker(self._wait_for(word, found), group="arguments", exclusive=True, exit_on_error=False)
-        else:
-            self._offer(ranked(word.typed, found))
+        self._offer(())
+        look = partial(self._ask_for_arguments, word)  # no coroutine yet: the worker may never start
+        self.run_worker(look, group="arguments", exclusive=True, exit_on_error=False)
 
-    async def _wait_for(self, word: Word, arguments: "Awaitable[Sequence[Candidate]]") -> None:
-        found = await arguments
+    async def _ask_for_arguments(self, word: Word) -> None:
+        found = await self._completions.arguments(word.command, word.typed)
         if word == self._word:
             self._offer(ranked(word.typed, found))
 
@@ -164,8 +163,20 @@ class CompletionList(Widget):
         self._offered = candidates
         self._chosen = self._first_choice(before)
         self.display = bool(candidates)
-        self.styles.offset = (0, -len(candidates))
+        self._top = 0
+        self._keep_choice_visible()
+        border = self.parent.gutter.top if isinstance(self.parent, Widget) else 0
+        self.styles.offset = (0, -self._height - border)
         self.refresh(layout=True)
+
+    @property
+    def _height(self) -> int:
+        """Lines; with more candidates than fit, one for how many there are."""
+        return min(len(self._offered), MAX_SHOWN + 1)
+
+    def _keep_choice_visible(self) -> None:
+        chosen = self._chosen or 0
+        self._top = min(max(self._top, chosen - MAX_SHOWN + 1), chosen)
 
     def _first_choice(self, before: str | None) -> int | None:
         """The previous choice, if it is still there. Before anything is typed, nothing is chosen: Enter sends."""
@@ -186,6 +197,7 @@ class CompletionList(Widget):
 
     def _choose(self, index: int) -> None:
         self._chosen = index % len(self._offered)
+        self._keep_choice_visible()
         self.refresh()
 
     def _is_typed(self, index: int) -> bool:
@@ -202,8 +214,8 @@ class CompletionList(Widget):
 
     def on_click(self, event: Click) -> None:
         offset = event.get_content_offset(self)
-        if offset is not None and offset.y < len(self._offered):
-            self._accept(offset.y)
+        if offset is not None and offset.y < len(self._shown):
+            self._accept(self._top + offset.y)
         self._prompt.focus()
 
     # --- showing ---
@@ -211,8 +223,16 @@ class CompletionList(Widget):
     def render(self) -> Content:
         names = [safe(name, "label") for name in self.offered]
         width = max((len(name) for name in names), default=0) + 2
-        lines = [self._line(n, name, width) for n, name in enumerate(names)]
+        lines = [self._line(n, names[n], width) for n in self._shown]
+        if len(names) > MAX_SHOWN:
+            last = self._shown[-1] + 1
+            lines.append(Content.styled(f"{self._top + 1}–{last} of {len(names)} (↑ ↓)", "dim"))
         return Content("\n").join(lines)
+
+    @property
+    def _shown(self) -> range:
+        """The candidates on the screen, by index."""
+        return range(self._top, min(self._top + MAX_SHOWN, len(self._offered)))
 
     def _line(self, index: int, name: str, width: int) -> Content:
         help = safe(self._offered[index].help, "label")

@@ -12,12 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
 from assent.front.tui.prompt.completion import mention
 from assent.front.tui.prompt.dropped_file import dropped_file
 from assent.front.tui.prompt.paste import Pastes, clean
+from assent.front.tui.prompt.readline_area import ReadlineArea
 from assent.front.tui.prompt.recall import Recall, Search
 
 NEWLINE_KEYS = ("ctrl+j", "shift+enter", "alt+enter", "ctrl+enter")
@@ -38,7 +38,7 @@ class Assistant(Protocol):
     def close(self) -> None: ...
 
 
-class PromptInput(TextArea):
+class PromptInput(ReadlineArea):
     DEFAULT_CSS = """
     PromptInput {
         height: auto; max-height: 8; min-height: 1;
@@ -51,20 +51,20 @@ class PromptInput(TextArea):
         Binding("ctrl+g", "edit_outside", "Edit in your editor", show=False),
         Binding("ctrl+s", "steer", "Send; a running turn reads it at its next step", show=False),
         Binding("ctrl+r", "search", "Search the history", show=False),
-        Binding("alt+b,alt+left", "cursor_word_left", "Word left", show=False),
-        Binding("alt+f,alt+right", "cursor_word_right", "Word right", show=False),
-        Binding("ctrl+underscore", "undo", "Undo", show=False),
-        Binding("alt+d", "delete_word_right", "Delete the word right", show=False),
     ]
 
     shell: reactive[bool] = reactive(default=False, toggle_class="-shell")
     """Whether the input is a command for the shell."""
 
     class Submitted(Message):
-        """A prompt, pastes expanded. `steer`: a running turn should read it as soon as possible."""
+        """A prompt, pastes expanded; `shown` is what was in the input.
 
-        def __init__(self, text: str, *, steer: bool = False) -> None:
+        `steer`: a running turn should read it as soon as possible.
+        """
+
+        def __init__(self, text: str, shown: str = "", *, steer: bool = False) -> None:
             self.text = text
+            self.shown = shown or text
             self.steer = steer
             super().__init__()
 
@@ -98,7 +98,8 @@ class PromptInput(TextArea):
             super().__init__()
 
     def __init__(self, placeholder: str = "", *, id: str | None = None) -> None:
-        super().__init__(placeholder=placeholder, id=id, highlight_cursor_line=False)
+        super().__init__(placeholder=placeholder, id=id)
+        self.highlight_cursor_line = False
         self.cursor_blink = False
         self.match_cursor_bracket = False
         self.assistant: Assistant | None = None
@@ -113,10 +114,6 @@ class PromptInput(TextArea):
     def is_empty(self) -> bool:
         """Whether nothing is typed and no search is active."""
         return not self.text and self._search is None
-
-    @property
-    def cursor_index(self) -> int:
-        return len(self.get_text_range((0, 0), self.cursor_location))
 
     def load(self, text: str) -> None:
         """Replaces the text, with the cursor at its end."""
@@ -139,11 +136,7 @@ class PromptInput(TextArea):
 
     def replace_span(self, start: int, end: int, text: str) -> None:
         """Replaces a part of the text, given by indexes, with the cursor at its end."""
-        self.replace(text, self._location(start), self._location(end), maintain_selection_offset=False)
-
-    def _location(self, index: int) -> tuple[int, int]:
-        before = self.text[:index]
-        return before.count("\n"), index - before.rfind("\n") - 1
+        self.replace(text, self.place_of(start), self.place_of(end), maintain_selection_offset=False)
 
     @property
     def _recall(self) -> Recall:
@@ -208,9 +201,9 @@ class PromptInput(TextArea):
         match event.key:
             case "enter":
                 self._enter()
-            case "up" if self._is_at_top():
+            case "up" | "ctrl+p" if self._is_at_top():
                 return self._walk(self._recall.older(self.text), at_end=False)
-            case "down" if self._is_at_bottom():
+            case "down" | "ctrl+n" if self._is_at_bottom():
                 return self._walk(self._recall.newer(), at_end=True)
             case "ctrl+c" if self.text and self.selection.is_empty:
                 self.clear()
@@ -239,7 +232,8 @@ class PromptInput(TextArea):
         if not text:
             self.post_message(self.NothingSubmitted())
             return
-        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text, steer=steer))
+        shown = self.text.lstrip("\n").rstrip()
+        self.post_message(self.ShellSubmitted(text) if self.shell else self.Submitted(text, shown, steer=steer))
         self._recall.add(text)
         self._pastes.forget()
         self._show("")

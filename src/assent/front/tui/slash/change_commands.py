@@ -1,17 +1,29 @@
-"""Commands that change the past: compress the conversation, undo a file change."""
+"""Commands that change the past: compress the conversation, undo file changes, go back to an earlier prompt.
 
-from collections.abc import Sequence
+What they would take back is shown first.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from assent.commands import Compress
+from textual.content import Content
+
+from assent.app.wording import count
+from assent.commands import Compress, Rewind
 from assent.events import CallFinished
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
-from assent.front.tui.slash.slash_helpers import carry_out, choose, named, quoted, when
+from assent.front.tui.slash.slash_helpers import carry_out, choose, diff_lines, named, pick, quoted, when
+from assent.front.tui.small_screens import ReviewScreen
+from assent.parts import DiffDisplay
 
 if TYPE_CHECKING:
+    from assent.app.session_state import RewindPoint, SessionState
     from assent.front.tui.slash.slash_context import SlashContext
+
+
+LEFT_ALONE = "A file that has changed since is left alone."
 
 
 async def compress(context: "SlashContext", argument: str) -> None:
@@ -46,21 +58,118 @@ def _changes(context: "SlashContext") -> list[Row]:
 
 
 async def _undo_change(context: "SlashContext", call_id: str) -> None:
-    from assent.app.command_sender import run
-    from assent.app.person_calls import undo_command
-
     state = context.client.state
     if call_id not in state.undoable():
         context.complain(f"Call {named(call_id)} has no change to undo. /undo lists the changes.")
         return
-    path = state.changes[call_id].path
+    shown = _changes_in_words(state, [call_id])
+    if await context.push(ReviewScreen("Take back this change?", shown, {"y": "take it back"})) != "y":
+        return
+    if problem := await _take_back(context, call_id):
+        context.complain(f"Not undone: {problem}")
+    else:
+        context.say(f"Undone: {quoted(state.changes[call_id].path)}")
+
+
+async def _take_back(context: "SlashContext", call_id: str) -> str:
+    """Why it could not be done; empty if it was."""
+    from assent.app.command_sender import run
+    from assent.app.person_calls import undo_command
+
     match await run(context.client, context.feed.outcomes, undo_command(call_id, context.client.me)):
         case str(problem):
-            context.complain(f"Not undone: {problem}")
+            return problem
         case CallFinished(status="success"):
-            context.say(f"Undone: {quoted(path)}")
+            return ""
         case failed:
-            context.complain(f"Not undone: {failed.result.response.get('error', failed.status)}")
+            return str(failed.result.response.get("error", failed.status))
+
+
+def _changes_in_words(state: "SessionState", call_ids: Sequence[str]) -> Content:
+    """What would be taken back, newest first, as it was shown when it was done."""
+    sections: list[Content] = []
+    for call_id in reversed(call_ids):
+        display = getattr(state.calls[call_id], "display", None)
+        head = Content.styled(named(state.changes[call_id].path), "bold")
+        body = diff_lines(display.diff) if isinstance(display, DiffDisplay) else Content("(the diff is not known)")
+        sections += [head, body, Content("")]
+    return Content("\n").join([*sections, Content.styled(LEFT_ALONE, "dim")])
+
+
+# --- rewind ---
+
+
+async def rewind(context: "SlashContext", argument: str) -> None:
+    state = context.client.state
+    points = {point.prompt_id: point for point in state.rewind_points()}
+    if state.open_prompt is not None:
+        context.complain("A turn is running; stop it first (Ctrl-C).")
+    elif not points:
+        context.complain("There is no prompt to go back to.")
+    elif chosen := await pick(context, "Go back to before…", _prompts(state), label="look at it", start=_last(points)):
+        await _rewind_to(context, points[chosen])
+
+
+def _last(points: "Mapping[str, RewindPoint]") -> str:
+    return list(points)[-1]
+
+
+def _prompts(state: "SessionState") -> list[Row]:
+    return [
+        Row(
+            point.prompt_id,
+            (when(point.at), named(" ".join(point.text.split())), _files_of(state, point)),
+            "what was said from there on leaves the conversation, and is kept in the log",
+        )
+        for point in state.rewind_points()
+    ]
+
+
+def _files_of(state: "SessionState", point: "RewindPoint") -> str:
+    changed = len({state.changes[call_id].path for call_id in state.changes_since(point.prompt_id)})
+    return f"{count(changed, 'file')} changed since" if changed else ""
+
+
+async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> None:
+    state = context.client.state
+    changes = state.changes_since(point.prompt_id)
+    both = {"y": "go back, conversation and files", "c": "only the conversation", "f": "only the files"}
+    text = _preview(state, point, changes)
+    match await context.push(ReviewScreen("Go back?", text, both if changes else {"y": "go back"})):
+        case "y":
+            if await _take_back_all(context, changes):
+                await _forget_since(context, point)
+        case "c":
+            await _forget_since(context, point)
+        case "f":
+            await _take_back_all(context, changes)
+        case _:
+            pass
+
+
+def _preview(state: "SessionState", point: "RewindPoint", changes: Sequence[str]) -> Content:
+    later = [one for one in state.rewind_points() if one.at >= point.at]
+    said = f"{count(len(later), 'prompt')} and what followed would leave the conversation:"
+    prompts = [Content(f"  {named(' '.join(one.text.split()))}") for one in later]
+    head = Content("\n").join([Content.styled(said, "bold"), *prompts, Content("")])
+    if not changes:
+        return Content("\n").join([head, Content("No file was changed by these calls since then.")])
+    files = Content.styled("These file changes would be taken back:", "bold")
+    return Content("\n").join([head, files, _changes_in_words(state, changes)])
+
+
+async def _take_back_all(context: "SlashContext", changes: Sequence[str]) -> bool:
+    """Newest first, so that each file is as its older changes left it."""
+    for call_id in reversed(changes):
+        if problem := await _take_back(context, call_id):
+            context.complain(f"Stopped: {problem} The conversation is as it was; /rewind can go back without files.")
+            return False
+    return True
+
+
+async def _forget_since(context: "SlashContext", point: "RewindPoint") -> None:
+    if await carry_out(context, Rewind(point.prompt_id, by=context.client.me)):
+        context.put_into_prompt(point.text)
 
 
 async def complete_undo(context: "SlashContext", argument: str) -> Sequence[Candidate]:
@@ -74,6 +183,12 @@ COMMANDS = (
         run=compress,
         group="Session",
         aliases=("compact", "summarize"),
+    ),
+    SlashCommand(
+        name="rewind",
+        help="Go back to an earlier prompt: conversation, files, or both",
+        run=rewind,
+        group="Session",
     ),
     SlashCommand(
         name="undo",

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from assent.app.wording import who
 from assent.commands import Rename, Withdraw
-from assent.front.tui.lists import Action, Column, Row
+from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
-from assent.front.tui.slash.slash_helpers import action, carry_out, choose, named, quoted, when
+from assent.front.tui.slash.slash_helpers import action, carry_out, choose, confirm, named, quoted, still, when
 from assent.front.tui.small_screens import LineScreen
 
 if TYPE_CHECKING:
@@ -35,13 +35,41 @@ async def sessions(context: "SlashContext", argument: str) -> None:
         copy = await context.host.fork(row.key)
         context.say(f"Forked {quoted(row.cells[1] or row.key)}: `/resume {copy}`")
 
+    async def delete(row: Row) -> None:
+        await _delete_row(context, row)
+
     async def source() -> Sequence[Row]:
         return [_row(info, context.session) for info in await context.host.sessions()]
 
     columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
-    actions = [Action("enter", "open"), action(context, "f", "fork", fork_row), action(context, "r", "rename", rename)]
-    if chosen := await choose(context, "Sessions", columns, source, actions):
-        await _open(context, chosen.key)
+    actions = [
+        Action("enter", "open"),
+        Action("s", "search what was said"),
+        action(context, "f", "fork", fork_row),
+        action(context, "r", "rename", rename),
+        action(context, "d", "delete", delete),
+    ]
+    screen = ListScreen("Sessions", columns, source, actions, feed=context.feed.listen)
+    match await context.push(screen):
+        case Chosen(action="s"):
+            await _search(context)
+        case Chosen(row=row):
+            await _open(context, row.key)
+        case None:
+            pass
+
+
+async def _search(context: "SlashContext") -> None:
+    wanted = await context.push(LineScreen("Search what was said in all sessions"))
+    if not wanted:
+        return
+    found = await context.host.search(wanted)
+    rows = [Row(one.info.id, (one.info.title, when(one.info.updated_at)), f"… {one.passage} …") for one in found]
+    columns = (Column("Title"), Column("Last used"))
+    empty = f"Nobody said {named(wanted)!r} in any session."
+    screen = ListScreen(f"Sessions with {wanted!r}", columns, still(rows), [Action("enter", "open")], empty=empty)
+    if chosen := await context.push(screen):
+        await _open(context, chosen.row.key)
 
 
 def _row(info: "SessionInfo", current: str) -> Row:
@@ -51,10 +79,18 @@ def _row(info: "SessionInfo", current: str) -> Row:
 
 
 async def _rename_row(context: "SlashContext", row: Row) -> None:
-    if row.key != context.session:
-        context.complain("Only the open session can be renamed; open this one first.")
-    elif title := await context.push(LineScreen("Name of this session", row.cells[1])):
+    title = await context.push(LineScreen("Name of this session", row.cells[1]))
+    if title and row.key == context.session:
         await carry_out(context, Rename(title, by=context.client.me))
+    elif title:
+        await context.host.rename(row.key, title)
+
+
+async def _delete_row(context: "SlashContext", row: Row) -> None:
+    if row.key == context.session:
+        context.complain("This session is open. Start a new one with /clear before you delete it.")
+    elif await confirm(context, "Delete this session?", f"{row.cells[1]}: it cannot be restored.", "Delete it"):
+        await context.host.delete(row.key)
 
 
 async def _open(context: "SlashContext", session: str) -> None:
@@ -128,7 +164,7 @@ COMMANDS = (
     ),
     SlashCommand(
         name="sessions",
-        help="List all sessions: open, fork, rename",
+        help="List all sessions: open, search, fork, rename, delete",
         run=sessions,
         group="Session",
         complete=complete_session,

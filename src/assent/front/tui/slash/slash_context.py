@@ -10,7 +10,9 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.preferences import PreferenceFile
     from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host
+    from assent.front.tui.reading import Reading
     from assent.front.tui.session_feed import SessionFeed
+    from assent.front.tui.viewer import Document
 
 T = TypeVar("T")
 
@@ -58,10 +60,23 @@ class SlashContext(Protocol):
 
     def clear(self) -> None: ...
 
+    @property
+    def reading(self) -> "Reading":
+        """What can be read and copied."""
+        ...
+
+    def copy(self, text: str) -> None:
+        """To the clipboard; says what was copied."""
+        ...
+
     # --- screens ---
 
     async def push(self, screen: "ModalScreen[T]") -> T | None:
         """Shows it and waits until it is closed."""
+        ...
+
+    async def view(self, document: "Document", *, search: str | None = None) -> None:
+        """Shows it on the whole screen; with `search`, the search field is open."""
         ...
 
     async def answer_now(self, call_id: str) -> None:

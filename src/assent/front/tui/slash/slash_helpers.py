@@ -5,6 +5,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+
 from assent.app.command_sender import Closed, send
 from assent.app.session_log import LogError
 from assent.app.wording import safe
@@ -90,6 +92,14 @@ async def confirm(context: "SlashContext", question: str, detail: str, yes: str)
     """No is the default."""
     rows = [Row("no", ("No",), detail), Row("yes", (yes,), detail)]
     return await pick(context, question, rows) == "yes"
+
+
+def diff_lines(diff: str) -> Content:
+    """A diff in colours, safe to show."""
+    style = {"+": "$text-success", "-": "$text-error", "@": "dim"}
+    return Content("\n").join(
+        Content.styled(line, style.get(line[:1], "")) for line in safe(diff).splitlines() if not line.startswith("\\")
+    )
 
 
 def still(rows: Sequence[Row]) -> Callable[[], Awaitable[Sequence[Row]]]:

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash import (
     approval_commands,
+    background_commands,
     change_commands,
     choice_commands,
     info_commands,
     program_commands,
+    reading_commands,
     session_commands,
+    trust_command,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
 from assent.front.tui.slash.slash_helpers import HOST_ERRORS, named
@@ -30,9 +33,12 @@ class SlashRegistry:
             program_commands.help_command(self),
             *session_commands.COMMANDS,
             *change_commands.COMMANDS,
+            *background_commands.COMMANDS,
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
+            *trust_command.COMMANDS,
             *info_commands.COMMANDS,
+            *reading_commands.COMMANDS,
             *program_commands.COMMANDS,
         )
         for command in built_in:

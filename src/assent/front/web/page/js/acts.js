@@ -57,6 +57,8 @@ export const stopCall = (session, call) => attempt(command(`${callPath(session, 
 /** Types a line for a prompt of a running command; null is the end of its input. @param {string} session @param {string} call
  * @param {number} number @param {string | null} text */
 export const typeIn = (session, call, number, text) => attempt(command(`${callPath(session, call)}/input`, { number, text }));
+/** @param {string} session @param {string} call */
+export const stopBackground = (session, call) => attempt(command(`${pathOf(session)}/background/${encodeURIComponent(call)}/stop`, {}));
 /** @param {string} session @param {string} grant */
 export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/grants/${encodeURIComponent(grant)}`, undefined, "DELETE"));
 
@@ -86,7 +88,7 @@ export async function fork(session, title) {
   if (!copy) return;
   if (title) await update(copy.id, { title: `${title.slice(0, 100)} (copy)` });
   go(`#/s/${copy.id}`);
-  notice("This is a copy. The original session is unchanged.");
+  notice("This is a copy. The original session is unchanged.", "", copy.id);
 }
 
 /** @param {string} session @returns {Promise<string>} why it was not deleted */

@@ -1,7 +1,8 @@
 // Talks to the server: the token, one request, and commands that take effect exactly once however often they are sent.
 
 const TOKEN = "assent.token";
-const BASE = "/api/v1";
+/** Below the page itself, wherever a proxy puts it. */
+export const BASE = new URL("api/v1", new URL(".", location.href)).pathname;
 const RETRY_FOR_MS = 120_000;
 
 /** The server refused, with a reason: https://www.rfc-editor.org/rfc/rfc9457 */
@@ -18,11 +19,14 @@ export class Problem extends Error {
 /** The server cannot be reached. */
 export class Unreachable extends Error {}
 
+/** Kept in this browser until it expires, is revoked or somebody logs out. */
 export const token = {
-  get: () => sessionStorage.getItem(TOKEN) ?? "",
+  get: () => localStorage.getItem(TOKEN) ?? "",
   /** @param {string} value */
-  set: (value) => sessionStorage.setItem(TOKEN, value),
-  clear: () => sessionStorage.removeItem(TOKEN),
+  set: (value) => localStorage.setItem(TOKEN, value),
+  clear: () => localStorage.removeItem(TOKEN),
+  /** Another tab has logged in or out. @param {() => void} then */
+  onChange: (then) => addEventListener("storage", ({ key }) => (key === TOKEN || key === null) && then()),
 };
 
 /** @returns {Record<string, string>} */

@@ -6,6 +6,8 @@ import { viewOf } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, steady, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
+import { prose } from "./prose.js";
+import { toggled } from "./review.js";
 import { Terminal } from "./terminal.js";
 import { Trying } from "./trial.js";
 import { visible } from "./visible.js";
@@ -26,12 +28,12 @@ const STATES = {
 
 /** Redrawn when the call changes, or at every `tick` while it shows something that comes from the server. */
 export const CallBlock = steady(
-  /** @param {{ session: string, call: Call, answered: string, tick: number }} props */
-  ({ session, call, answered }) => {
+  /** @param {{ session: string, folder: string, call: Call, answered: string, tick: number }} props */
+  ({ session, folder, call, answered }) => {
     if (call.type === "awaiting_approval" && call.approval && !call.answered_by) {
       if (call.tried_by !== undefined && call.tried_by !== null) return html`<${Trying} ...${{ session, call }} />`;
       const { approval, modifying_by } = call;
-      return html`<${Card} key=${approval.id} ...${{ session, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
+      return html`<${Card} key=${approval.id} ...${{ session, folder, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
     }
     return html`<${Folded} ...${{ session, call, answered }} />`;
   },
@@ -80,12 +82,13 @@ function opensItself({ type, approval, display, failure }) {
 /** @param {{ session: string, call: Call, answered: string }} props */
 function Inside({ session, call, answered }) {
   const stop = () => void stopCall(session, call.request.call_id);
+  const why = decided(call, answered);
   return html`<div class="inside">
     ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
     ${call.type === "executing" ? html`<${Terminal} text=${live(call)} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
     ${call.type === "executing" && call.wanted && html`<${Typing} key=${call.wanted.number} ...${{ session, call, wanted: call.wanted }} />`}
     <div class="facts">
-      ${decided(call, answered) && html`<span>${decided(call, answered)}</span>`}
+      ${why && html`<span>${why}</span>`}
       ${call.pid && call.type === "executing" && html`<span>process ${call.pid}</span>`}
       ${call.type === "executing" && html`<button class="danger" onClick=${stop}>Stop this call</button>`}
     </div>
@@ -123,7 +126,7 @@ function Shown({ session, call }) {
   const { display, request } = call;
   switch (display?.type) {
     case "terminal":
-      return display.text.trim() ? html`<${Terminal} text=${display.text} />` : html`<p class="text soft">No output.</p>`;
+      return display.text.trim() ? html`<${Terminal} text=${display.text} whole=${wholeOutput(session, request.call_id)} />` : html`<p class="text soft">No output.</p>`;
     case "markdown":
       return html`<${Markdown} text=${visible(display.text)} />`;
     case "diff":
@@ -137,16 +140,28 @@ function Shown({ session, call }) {
   }
 }
 
+/** @param {string} session @param {string} call */
+export const wholeOutput = (session, call) => `#/s/${encodeURIComponent(session)}/output/${encodeURIComponent(call)}`;
+
 /** @param {{ session: string, call: string, text: string }} props */
 function Change({ session, call, text }) {
   const view = viewOf(session, call, "done");
-  return view?.hunks.length ? html`<${Diff} hunks=${view.hunks} tall=${true} />` : html`<pre class="terminal">${visible(text)}</pre>`;
+  return view?.hunks.length ? html`<${Written} hunks=${view.hunks} />` : html`<pre class="terminal">${visible(text)}</pre>`;
+}
+
+const MAX_OPEN_LINES = 40;
+
+/** A change that was made. If it is long, its parts are folded. @param {{ hunks: import("./types.d.ts").Hunk[] }} props */
+export function Written({ hunks }) {
+  const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  const [folded, setFolded] = useState(() => new Set(lines > MAX_OPEN_LINES ? hunks.map((hunk) => hunk.number) : []));
+  return html`<${Diff} hunks=${hunks} folded=${folded} fold=${(/** @type {number} */ number, /** @type {boolean} */ on) => setFolded(toggled(folded, number, on))} />`;
 }
 
 /** Why it ran or did not run. @param {Call} call @param {string} answered */
 function decided({ decision }, answered) {
-  if (answered) return visible(answered[0].toUpperCase() + answered.slice(1));
-  return decision ? visible(`Allowed: ${decision.reason}`) : "";
+  if (answered) return prose(answered[0].toUpperCase() + answered.slice(1));
+  return decision ? prose(`Allowed: ${decision.reason}`) : null;
 }
 
 /** What the call is about, in one line: its tool's summary; until that is known, its first text argument. @param {Call} call */

@@ -1,17 +1,19 @@
-// The message box, waiting questions, and the session's status.
+// The message box, and below it the mode, the model and the session's status.
 
 import { stopTurn, submit } from "./acts.js";
 import { pathOf } from "./controller.js";
-import { draftOf, keepDraft, takeFirst } from "./drafts.js";
-import { percent } from "./fold.js";
+import { draftOf, keepDraft, onPut, takeFirst } from "./drafts.js";
 import { html, useEffect, useRef, useState } from "./html.js";
-import { stopped } from "./panels.js";
+import { MODES, setMode } from "./modes.js";
+import { stopped, valueOf } from "./panels.js";
+import { folderName } from "./paths.js";
 import { promptArguments, promptNames } from "./prompts.js";
 import { Recall } from "./recall.js";
-import { fits } from "./seen.js";
 import { argumentsOf, commandNames, runSlash, takesArgument } from "./slash.js";
-import { state } from "./store.js";
+import { changed, show, state } from "./store.js";
+import { ForAll, Status } from "./status.js";
 import { controls, filesOf, Suggestions, useSuggestions } from "./suggestions.js";
+import { touch } from "./touch.js";
 import { visible } from "./visible.js";
 import { useWriting } from "./writing.js";
 
@@ -19,19 +21,17 @@ import { useWriting } from "./writing.js";
 
 /** @param {{ talk: Talk, atEnd: boolean, toEnd: () => void }} props */
 export function Composer({ talk, atEnd, toEnd }) {
+  const tools = html`<${Status} talk=${talk} />
+    <span class="grow"></span>
+    ${!atEnd && html`<button type="button" class="to-end" aria-label="Newest" onClick=${toEnd}>↓ <span class="long">Newest</span></button>`}`;
   return html`<div class="column">
-    ${!atEnd && html`<button type="button" class="to-end" onClick=${toEnd}>↓ Newest</button>`}
-    ${talk.waiting.length > 0 && html`<${WaitingBar} talk=${talk} />`}
-    ${state.me?.role === "operator" && html`<${Box} talk=${talk} said=${toEnd} />`}
-    <${StatusLine} talk=${talk} />
+    <${ForAll} talk=${talk} />
+    ${state.me?.role === "operator" ? html`<${Box} talk=${talk} said=${toEnd} tools=${tools} />` : html`<div class="tools">${tools}</div>`}
   </div>`;
 }
 
-/** Puts text into the message box, to be edited. @type {(text: string) => void} */
-export let putIntoPrompt = () => {};
-
-/** @param {{ talk: Talk, said: () => void }} props */
-function Box({ talk, said }) {
+/** @param {{ talk: Talk, said: () => void, tools: unknown }} props */
+function Box({ talk, said, tools }) {
   const { box, text, write } = useText(talk.session);
   const { problem, sending, send, forgive } = useSending(talk, box, write, said);
   useFirst(talk.session, write, send);
@@ -68,11 +68,32 @@ function Box({ talk, said }) {
       <textarea id="composer" rows="1" ref=${box} value=${text} placeholder=${talk.busy ? "What comes next?" : "What should be done?"}
         aria-autocomplete="list" aria-describedby=${problem ? "composer-problem" : undefined} ...${controls(shown)}
         onInput=${onInput} onKeyDown=${onKeyDown} onBlur=${suggestions.close}></textarea>
-      ${(talk.busy || talk.compressing) && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
-      <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
+      <div class="tools">
+        <${ModeChoice} talk=${talk} />
+        <${ModelChoice} talk=${talk} />
+        ${tools}
+        ${(talk.busy || talk.compressing) && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
+        <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
+      </div>
     </form>
     ${problem && html`<p class="problem small" id="composer-problem" role="alert">${visible(problem)}</p>`}`;
 }
+
+/** @param {{ talk: Talk }} props */
+function ModeChoice({ talk }) {
+  const choose = (/** @type {Event} */ event) => {
+    setMode(talk, valueOf(event));
+    changed(); // keeps showing the current mode until the session confirms
+  };
+  return html`<select class="mode" aria-label="Mode" value=${talk.mode} onChange=${choose}>
+    ${MODES.map(({ name, label }) => html`<option value=${name}>${label}</option>`)}
+  </select>`;
+}
+
+/** @param {{ talk: Talk }} props */
+const ModelChoice = ({ talk }) =>
+  html`<button type="button" class="model" aria-label=${`Model: ${visible(talk.model)}`} aria-haspopup="dialog" title=${visible(talk.model)}
+    onClick=${() => show("model", { id: talk.session, title: talk.title })}><span class="cut">${visible(folderName(talk.model))}</span></button>`;
 
 /** The suggestions; those from the server come after those that we know. @param {Talk} talk @param {import("./suggest.js").Word} word */
 function offers(talk, { kind, typed, command }) {
@@ -96,10 +117,10 @@ function useText(session) {
     (next) => keepDraft(session, next),
   );
   useEffect(() => {
-    putIntoPrompt = (more) => {
+    onPut((more) => {
       write(box.current?.value.trim() ? `${box.current.value.trimEnd()}\n\n${more}` : more);
       box.current?.focus();
-    };
+    });
   }, []);
   return { box, text, write };
 }
@@ -147,42 +168,3 @@ function useRecall(talk) {
   };
 }
 
-const touch = () => matchMedia("(pointer: coarse)").matches;
-
-const mayAnswer = () => state.me?.role !== "viewer";
-
-/** @param {{ talk: Talk }} props */
-function WaitingBar({ talk }) {
-  const count = talk.waiting.length;
-  return html`<div class="waiting-bar">
-    <span class="grow">${count === 1 ? "A question is waiting" : `${count} questions are waiting`}${mayAnswer() && " for you"}</span>
-    <button onClick=${() => showQuestion()}>Show</button>
-  </div>`;
-}
-
-/** Shows the next question and moves the focus to it. */
-export function showQuestion() {
-  const cards = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-question]"))];
-  const now = cards.findIndex((card) => card.contains(document.activeElement));
-  const next = cards[(now + 1) % cards.length];
-  next?.scrollIntoView({ block: fits(next) ? "center" : "start" });
-  next?.focus({ preventScroll: true });
-}
-
-/** @param {{ talk: Talk }} props */
-function StatusLine({ talk }) {
-  const waits = mayAnswer() ? "Waiting for you" : "Waiting for an answer";
-  const doing = talk.compressing ? "Compressing the history …" : talk.waiting.length ? waits : talk.busy ? "Working …" : "Ready";
-  return html`<div class="status-line">
-    <span role="status">${doing}</span>
-    ${talk.queued.length > 0 && html`<span>${talk.queued.length} queued</span>`}
-    ${talk.tokens > 0 && html`<span>${used(talk)}</span>`}
-  </div>`;
-}
-
-/** What the session has used, and how full the model's context window is. @param {Talk} talk */
-function used({ tokens, context, cost }) {
-  const full = context.window && context.tokens ? `context ${percent(context.tokens / context.window)}` : "";
-  const dollars = cost ? `$${cost.toFixed(cost < 1 ? 4 : 2)}` : "";
-  return [`${tokens.toLocaleString()} tokens`, full, dollars].filter(Boolean).join(" · ");
-}

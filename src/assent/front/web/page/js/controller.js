@@ -3,7 +3,7 @@
 import { command, get, Problem, request, token, Unreachable } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
-import { loginCode, tokenOfAnotherTab } from "./login.js";
+import { loginCode } from "./login.js";
 import { who } from "./names.js";
 import { announce, announceEnd } from "./notify.js";
 import { changed, closeDialog, notice, state } from "./store.js";
@@ -23,6 +23,7 @@ export const MAX_SESSIONS = 500;
 export async function start() {
   addEventListener("hashchange", () => (closeDialog(), void follow()));
   addEventListener("online", () => stream.now());
+  token.onChange(() => (token.get() ? state.stage === "login" && void enter() : state.stage === "ready" && leave()));
   try {
     await logIn();
   } catch (error) {
@@ -35,7 +36,6 @@ export async function start() {
 async function logIn() {
   const code = loginCode();
   if (code) token.set((await request("POST", "/login", { code })).token);
-  else if (!token.get()) token.set(await tokenOfAnotherTab());
 }
 
 async function enter() {
@@ -87,8 +87,7 @@ export function go(hash) {
 
 async function follow() {
   if (state.stage !== "ready") return;
-  const [, name = "", id = ""] = location.hash.replace(/^#/, "").split("/");
-  state.route = name === "s" && id ? { name: "session", id } : { name: name === "inbox" ? "inbox" : "home", id: "" };
+  state.route = routeOf(location.hash);
   state.problem = "";
   if (state.route.name === "session") await open(state.route.id);
   else {
@@ -96,6 +95,14 @@ async function follow() {
     stream.watch(() => []);
   }
   changed();
+}
+
+/** `#/inbox`, `#/new`, `#/s/ID`, and in a session a question or an output: `#/s/ID/q/APPROVAL`, `#/s/ID/output/CALL`.
+ * @param {string} hash @returns {import("./store.js").Route} */
+function routeOf(hash) {
+  const [, name = "", id = "", part = "", item = ""] = hash.replace(/^#/, "").split("/").map(decodeURIComponent);
+  if (name === "s" && id) return { name: "session", id, part, item };
+  return { name: name === "inbox" || name === "new" ? name : "home", id: "", part: "", item: "" };
 }
 
 /** @param {string} id */

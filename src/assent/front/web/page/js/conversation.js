@@ -1,14 +1,15 @@
 // The conversation: prompts, replies as they arrive, thoughts, calls, and the message box.
 
-import { withdraw } from "./acts.js";
+import { stopBackground, withdraw } from "./acts.js";
 import { asksServer, CallBlock } from "./call.js";
-import { Composer, putIntoPrompt } from "./composer.js";
+import { Composer } from "./composer.js";
+import { putIntoPrompt } from "./drafts.js";
 import { html, steady, useLayoutEffect, useRef, useState } from "./html.js";
 import { Markdown } from "./markdown.js";
 import { who } from "./names.js";
-import { fits } from "./seen.js";
 import { state } from "./store.js";
 import { clock, exactly } from "./times.js";
+import { Todos } from "./todos.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
@@ -31,6 +32,7 @@ export function Conversation({ talk, loading }) {
       </div>
     </div>
     <div class="foot">
+      ${talk.background.size > 0 && html`<${Behind} ...${{ session: talk.session, commands: [...talk.background.values()] }} />`}
       <${Composer} key=${talk.session} ...${{ talk, tick, atEnd, toEnd }} />
     </div>`;
 }
@@ -47,15 +49,19 @@ function useFollow(session) {
   };
   const keepUp = () => {
     const answering = box.current?.querySelector(".card:focus-within");
-    if (follows.current && !answering && !showFromTop()) toEnd();
+    const answered = begun.current && !begun.current.isConnected; // then the next question is shown, wherever the view is
+    if ((follows.current || answered) && !answering && !showFromTop() && follows.current) toEnd();
   };
-  /** A question larger than the view is shown from its start; after scrolling to its end, the view follows again. */
+  /** If the questions do not fit into the view, the first one is shown from its start; after scrolling to the end, the view
+   * follows again. */
   const showFromTop = () => {
-    const card = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])].at(-1);
-    if (!card || card === begun.current || fits(card)) return false;
-    begun.current = card;
+    const cards = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])];
+    const [first] = cards;
+    if (!first) begun.current = null;
+    if (!first || first === begun.current || fitTogether(first, cards[cards.length - 1])) return false;
+    begun.current = first;
     follows.current = false;
-    card.scrollIntoView({ block: "start" });
+    first.scrollIntoView({ block: "start" });
     return true;
   };
   useLayoutEffect(() => {
@@ -74,6 +80,21 @@ function useFollow(session) {
   return { box, atEnd, onScroll, toEnd };
 }
 
+/** @param {HTMLElement} first @param {HTMLElement} last */
+const fitTogether = (first, last) => last.offsetTop + last.offsetHeight - first.offsetTop <= (first.closest(".scroll-area")?.clientHeight ?? 0);
+
+/** The commands that run in the background. @param {{ session: string, commands: import("./types.d.ts").Background[] }} props */
+function Behind({ session, commands }) {
+  return html`<ul class="column behind" aria-label="Background commands">
+    ${commands.map(
+      ({ call_id, command, pid }) => html`<li key=${call_id}>
+        <span class="cut">In the background: <code>${visible(command)}</code> <span class="soft">process ${pid}</span></span>
+        <button onClick=${() => void stopBackground(session, call_id)}>Stop</button>
+      </li>`,
+    )}
+  </ul>`;
+}
+
 /** @param {Talk} talk */
 const running = (talk) => [...talk.calls.values()].some((call) => call.type === "executing");
 
@@ -84,7 +105,7 @@ function Shown({ talk, entry }) {
   if (!call) return null;
   if (call === talk.todoCall && call.display?.type === "todos") return html`<${Todos} todos=${call.display.todos} />`;
   const answered = talk.answers.get(entry.id) ?? "";
-  return html`<${CallBlock} ...${{ session: talk.session, call, answered, tick: asksServer(call) ? tick : 0 }} />`;
+  return html`<${CallBlock} ...${{ session: talk.session, folder: talk.folder, call, answered, tick: asksServer(call) ? tick : 0 }} />`;
 }
 
 const Words = steady(
@@ -120,21 +141,6 @@ function Partial({ partial, busy }) {
   return html`${partial.thoughts.map((text, place) => html`<${Thought} key=${place} text=${text} />`)}
     ${partial.text && html`<${Markdown} text=${visible(partial.text)} />`}
     ${busy && silent && html`<p class="note" role="status"><span class="pulse" aria-hidden="true">●</span> ${partial.note ? visible(partial.note) : "Thinking …"}</p>`}`;
-}
-
-/** @type {Record<string, string>} */
-const TODO_SIGNS = { pending: "○", in_progress: "◐", completed: "●", cancelled: "–", blocked: "⊘" };
-
-/** @param {{ todos: { description: string, status: string }[] }} props */
-function Todos({ todos }) {
-  const done = todos.filter((todo) => todo.status === "completed").length;
-  return html`<section class="todos" aria-label="To do">
-    <h3>To do <span class="soft small">${done} of ${todos.length} done</span></h3>
-    <ul>${todos.map((todo) => {
-      const sign = TODO_SIGNS[todo.status] ?? "○";
-      return html`<li class=${todo.status}><span role="img" aria-label=${todo.status.replace("_", " ")}>${sign}</span><span>${visible(todo.description)}</span></li>`;
-    })}</ul>
-  </section>`;
 }
 
 /** @param {{ session: string, queued: import("./types.d.ts").Queued }} props */

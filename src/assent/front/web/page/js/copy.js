@@ -2,15 +2,15 @@
 
 import { html, useEffect, useState } from "./html.js";
 
-/** @param {{ what: string, from: { current: HTMLElement | null } }} props */
-export function Copy({ what, from }) {
+/** @param {{ what: string, text: () => string }} props */
+export function Copy({ what, text }) {
   const [done, setDone] = useState("");
   useEffect(() => {
     if (!done) return;
     const timer = setTimeout(() => setDone(""), 2000);
     return () => clearTimeout(timer);
   }, [done]);
-  const copy = async () => setDone((await copied(from.current?.textContent ?? "")) ? "Copied" : "Not possible here");
+  const copy = async () => setDone((await copied(text())) ? "Copied" : "Not possible here");
   return html`<button type="button" class="copy" aria-label=${done ? undefined : `Copy ${what}`} onClick=${copy}>${done || "Copy"}</button>`;
 }
 

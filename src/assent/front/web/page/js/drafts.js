@@ -35,3 +35,14 @@ export function forgetDrafts() {
   mine.forEach((key) => sessionStorage.removeItem(key));
   first = NONE;
 }
+
+/** @type {(text: string) => void} */
+let put = () => {};
+
+/** Puts text into the message box, to be edited. @param {string} text */
+export const putIntoPrompt = (text) => put(text);
+
+/** @param {(text: string) => void} how */
+export function onPut(how) {
+  put = how;
+}

@@ -29,6 +29,8 @@ export class Talk {
     this.queued = [];
     /** @type {Map<string, import("./types.d.ts").Grant>} */
     this.grants = new Map();
+    /** The commands that run in the background, by call. @type {Map<string, import("./types.d.ts").Background>} */
+    this.background = new Map();
     this.openPrompt = "";
     /** A person requested a compression and is waiting for it; known only here. */
     this.compressing = false;
@@ -173,6 +175,13 @@ export class Talk {
         break;
       case "prompts.queued":
         this.queued = event.waiting;
+        break;
+      case "background.started":
+        this.background.set(event.call_id, { call_id: event.call_id, command: event.command, pid: event.pid });
+        break;
+      case "background.ended":
+        this.#note(`A background command ended (${event.outcome}): ${this.background.get(event.call_id)?.command ?? ""}`, "", event);
+        this.background.delete(event.call_id);
         break;
       case "grant.added":
         this.grants.set(event.grant.id, event.grant);

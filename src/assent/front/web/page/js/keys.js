@@ -1,8 +1,8 @@
 // Keyboard shortcuts. They work when no field has the focus; those of a question belong to the card.
 
 import { stopTurn } from "./acts.js";
-import { showQuestion } from "./composer.js";
 import { go } from "./controller.js";
+import { showQuestion } from "./status.js";
 import { show, state } from "./store.js";
 
 /** @type {[string, string][]} */
@@ -10,6 +10,7 @@ export const SHORTCUTS = [
   ["q", "go to the next question"],
   ["y  a  e  n", "at a question: yes (once), always, edit, no"],
   ["t  d", "at a command: try it first; then: run it directly"],
+  ["j", "at a question: go to the next unseen line"],
   ["/", "write a message; commands start with /, e.g. /undo"],
   ["Enter", "send it (Shift+Enter for a new line)"],
   ["@", "in a message: mention a file"],
@@ -29,7 +30,7 @@ const ACTS = {
   q: () => (document.querySelector("[data-question]") ? showQuestion() : go("#/inbox")),
   "/": () => document.getElementById("composer")?.focus(),
   i: () => go("#/inbox"),
-  c: () => state.me?.role === "operator" && show("new"),
+  c: () => state.me?.role === "operator" && go("#/new"),
   s: () => document.getElementById("find")?.focus(),
   m: () => /** @type {HTMLElement | null} */ (document.querySelector("[data-menu=session]"))?.click(),
   "?": () => show("keys"),

@@ -19,7 +19,7 @@ function Link() {
 }
 
 function Notices() {
-  return html`<div class="notices"><div role="status">${state.notices.map(
+  return html`<div class="notices"><div role="status">${state.notices.filter((one) => !one.session || one.session === state.route.id).map(
     (one) => html`<div class="notice ${one.tone}" key=${one.id}><span class="grow">${visible(one.text)}</span>
       <button class="quiet" aria-label="Close" onClick=${() => dismiss(one.id)}>✕</button></div>`,
   )}</div></div>`;

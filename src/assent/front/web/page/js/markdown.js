@@ -2,8 +2,9 @@
 // no HTML string anywhere: markup and images stay text, and so do links with other schemes.
 
 import { marked } from "../vendor/marked.js";
+import { coloured } from "./code_colours.js";
 import { Copy } from "./copy.js";
-import { html, steady, useRef } from "./html.js";
+import { html, steady } from "./html.js";
 
 /** @typedef {import("../vendor/marked.js").Token} Token */
 
@@ -32,7 +33,7 @@ function block(token) {
     case "text":
       return token.tokens ? spans(token.tokens) : plain(token.text);
     case "code":
-      return html`<${Code} text=${token.text} />`;
+      return html`<${Code} text=${token.text} language=${token.lang ?? ""} />`;
     case "blockquote":
       return html`<blockquote>${blocks(token.tokens)}</blockquote>`;
     case "list":
@@ -49,10 +50,10 @@ function block(token) {
   }
 }
 
-/** @param {{ text: string }} props */
-function Code({ text }) {
-  const code = useRef(/** @type {HTMLElement | null} */ (null));
-  return html`<div class="copyable"><pre class="code" tabindex="0"><code ref=${code}>${text}</code></pre><${Copy} what="this code" from=${code} /></div>`;
+/** @param {{ text: string, language: string }} props */
+function Code({ text, language }) {
+  const shown = coloured(text, language).map(([look, piece]) => (look ? html`<span class=${look}>${piece}</span>` : piece));
+  return html`<div class="copyable"><pre class="code" tabindex="0"><code>${shown}</code></pre><${Copy} what="this code" text=${() => text} /></div>`;
 }
 
 /** @param {Token} token */

@@ -1,6 +1,9 @@
 // Tells people that a question is waiting or a turn is over: in the title, on the desktop, and to screen readers.
 
+import { folderName } from "./paths.js";
 import { changed, state } from "./store.js";
+import { visible } from "./visible.js";
+import { showThroughWorker } from "./worker_setup.js";
 
 /** @type {Set<string> | null} */
 let known = null;
@@ -20,27 +23,28 @@ export function headline({ approval, session }) {
   return `${what[approval.details.type]} in ${folderName(session.folder)}`;
 }
 
-/** @param {string} folder */
-export const folderName = (folder) => folder.split("/").filter(Boolean).at(-1) ?? folder;
-
 /** @param {import("./types.d.ts").Waiting} one */
-const show = (one) => notify("Assent asks", `May it ${headline(one)}?`, one.approval.id, one.session.id);
+const show = (one) => notify("Assent asks", `May it ${headline(one)}?`, one.approval.id, `#/s/${one.session.id}/q/${one.approval.id}`);
 
-/** @param {string} title @param {string} body @param {string} tag @param {string} session */
-function notify(title, body, tag, session) {
-  const shown = new Notification(title, { body, tag });
-  shown.onclick = () => {
-    focus();
-    location.hash = `#/s/${session}`;
-    shown.close();
-  };
+/** @param {string} title @param {string} body @param {string} tag @param {string} hash where a click leads */
+function notify(title, body, tag, hash) {
+  try {
+    const shown = new Notification(title, { body, tag });
+    shown.onclick = () => {
+      focus();
+      location.hash = hash;
+      shown.close();
+    };
+  } catch {
+    void showThroughWorker(title, { body, tag, data: { hash } }); // on a phone, only the worker may
+  }
 }
 
 /** A turn ended while nobody was looking: the title says so until somebody does. @param {import("./fold.js").Talk} talk @param {string} status */
 export function announceEnd({ session, title }, status) {
   if (!document.hidden) return;
   state.unseenEnd = true;
-  if (allowed()) notify(status === "completed" ? "Done" : "Stopped", title || "New session", session, session);
+  if (allowed()) notify(status === "completed" ? "Done" : "Stopped", title || "New session", session, `#/s/${session}`);
 }
 
 document.addEventListener("visibilitychange", () => {
@@ -56,5 +60,5 @@ export const askToNotify = () => Notification.requestPermission();
 /** @param {string} title @param {number} waiting */
 export function titled(title, waiting) {
   const sign = waiting ? `(${waiting}) ` : state.unseenEnd ? "✓ " : "";
-  document.title = `${sign}${title ? `${title} · ` : ""}Assent`;
+  document.title = `${sign}${title ? `${visible(title)} · ` : ""}Assent`;
 }

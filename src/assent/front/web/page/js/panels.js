@@ -1,6 +1,7 @@
 // Answers that need more input: always (which scope?), edit (to what?), no (why?).
 
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
+import { prose } from "./prose.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
@@ -15,8 +16,8 @@ const TERMS = [
   { label: "for the next 5 calls", limits: { grant_uses: 5 } },
 ];
 
-/** @param {{ approval: Approval, send: Send, close: () => void, allowed: boolean }} props */
-export function AlwaysPanel({ approval, send, close, allowed }) {
+/** @param {{ approval: Approval, folder: string, send: Send, close: () => void, allowed: boolean }} props */
+export function AlwaysPanel({ approval, folder, send, close, allowed }) {
   const choices = scopesOf(approval);
   const [chosen, choose] = useState(0);
   const [term, setTerm] = useState(0);
@@ -28,7 +29,7 @@ export function AlwaysPanel({ approval, send, close, allowed }) {
       ${choices.map(
         (choice, place) => html`<label class="choice">
           <input type="radio" name=${`scope-${approval.id}`} ref=${place === 0 ? first : undefined} checked=${place === chosen} onChange=${() => choose(place)} />
-          <span>${visible(choice.label)}</span>
+          <span>${prose(plainReach(choice.label, folder))}</span>
         </label>`,
       )}
     </fieldset>
@@ -43,6 +44,10 @@ export function AlwaysPanel({ approval, send, close, allowed }) {
     </div>
   </form>`;
 }
+
+/** How far it reaches, without what is clear here: the folder of the session, and the session itself, whose duration is
+ * chosen below. @param {string} reach @param {string} folder */
+const plainReach = (reach, folder) => reach.replaceAll(` ${folder}/`, " ").replace(`, in ${folder}`, "").replace(/, for this session\.?$/, "");
 
 /** The narrowest first. @param {Approval} approval @returns {{ label: string, answer: { outcome: import("./types.d.ts").Outcome, scope?: string } }[]} */
 function scopesOf({ options, scopes = [], details }) {

@@ -1,11 +1,12 @@
 // Dialogs about one session: rename, delete, undo, model.
 
 import { changesOf, remove, undo, updateInWindow } from "./acts.js";
+import { Written } from "./call.js";
 import { viewOf, words } from "./controller.js";
-import { Diff } from "./diff.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { learnModels, modelNames } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
+import { shortPath } from "./paths.js";
 import { closeDialog, state } from "./store.js";
 import { ago } from "./times.js";
 import { visible } from "./visible.js";
@@ -80,7 +81,7 @@ export function Undo() {
     changesOf(id).then(setChanges, (error) => setTrouble(words(error)));
   }, []);
   const change = changes?.find((one) => one.call_id === chosen) ?? changes?.[0];
-  const { doing, problem, run } = useDoing(async () => (change ? undo(id, change, shortPath(change.path)) : ""));
+  const { doing, problem, run } = useDoing(async () => (change ? undo(id, change, shortPath(change.path, state.talk?.folder)) : ""));
   if (trouble) return html`<${Wrong} text=${trouble} />`;
   if (!changes) return html`<p class="soft" role="status">Loading the changes …</p>`;
   if (!change) return html`<p class="soft">No call of this session has changed a file, or all changes have been undone.</p>`;
@@ -97,19 +98,13 @@ export function Undo() {
 /** @param {{ one: Change, checked: boolean, choose: (call: string) => void }} props */
 function Choice({ one, checked, choose }) {
   return html`<label class="choice"><input type="radio" name="change" checked=${checked} onChange=${() => choose(one.call_id)} />
-    <span class="grow"><span class="any">${visible(shortPath(one.path))}</span> <span class="soft small">${visible(one.tool)} · ${ago(one.at)}</span></span></label>`;
+    <span class="grow"><span class="any">${visible(shortPath(one.path, state.talk?.folder))}</span> <span class="soft small">${visible(one.tool)} · ${ago(one.at)}</span></span></label>`;
 }
 
 /** What it wrote, which would be undone. @param {{ session: string, call: string }} props */
 function Wrote({ session, call }) {
   const view = viewOf(session, call, "done");
-  return view?.hunks.length ? html`<div class="wrote"><p class="soft small">This was written:</p><${Diff} hunks=${view.hunks} tall=${true} /></div>` : null;
-}
-
-/** Relative to the session's folder, if inside it. @param {string} path */
-function shortPath(path) {
-  const folder = `${state.talk?.folder ?? ""}/`;
-  return path.startsWith(folder) ? path.slice(folder.length) : path;
+  return view?.hunks.length ? html`<div class="wrote"><p class="soft small">This was written:</p><${Written} hunks=${view.hunks} /></div>` : null;
 }
 
 // --- the model ---

@@ -19,6 +19,8 @@ export function OpenMenu({ session }) {
   if (state.me?.role !== "operator") return null;
   const items = [
     rename(session),
+    { label: "Change the model …", act: () => show("model", session) },
+    { label: "Always allowed …", act: () => show("grants") },
     { label: "Undo a change …", act: () => show("undo", session) },
     { label: "Compress the history", act: () => void compress(session.id) },
     copy(session),

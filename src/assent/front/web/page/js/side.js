@@ -1,11 +1,13 @@
 // The sessions, the inbox, and the page's few settings.
 
+import { ContentSearch } from "./content_search.js";
 import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
-import { askToNotify, folderName, possible } from "./notify.js";
 import { Menu } from "./menu.js";
+import { askToNotify, possible } from "./notify.js";
 import { valueOf } from "./panels.js";
+import { folderName } from "./paths.js";
 import { ListedMenu } from "./session_menu.js";
 import { show, state } from "./store.js";
 import { nextTheme, theme } from "./theme.js";
@@ -22,17 +24,29 @@ export function Side({ current }) {
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
         <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">empty</span>`}
       </a>
-      ${me?.role === "operator" && html`<button onClick=${() => show("new")}>New session</button>`}
+      ${me?.role === "operator" && html`<a class="item new" href="#/new" aria-current=${route.name === "new" ? "page" : undefined}>New session</a>`}
     </div>
     <nav aria-label="Sessions">
       <h2>Sessions</h2>
       ${(state.all > MAX_WITHOUT_SEARCH || state.wanted) && html`<${Find} />`}
-      <ul>${state.sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      ${grouped(state.sessions).map(([folder, sessions], _, all) => html`<section key=${folder} aria-label=${visible(folder)}>
+        ${all.length > 1 && html`<h3 class="cut" title=${visible(folder)}>${visible(folderName(folder))}</h3>`}
+        <ul>${sessions.map((session) => html`<li key=${session.id} class="listed"><${Item} session=${session} here=${session.id === current} /><${ListedMenu} session=${session} /></li>`)}</ul>
+      </section>`)}
       ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
+      ${state.wanted && html`<${ContentSearch} wanted=${state.wanted} />`}
     </nav>
     <${Foot} />
   </aside>`;
+}
+
+/** By folder, the folder with the newest session first. @param {import("./types.d.ts").Session[]} sessions */
+function grouped(sessions) {
+  /** @type {Map<string, import("./types.d.ts").Session[]>} */
+  const groups = new Map();
+  for (const session of sessions) groups.set(session.folder, [...(groups.get(session.folder) ?? []), session]);
+  return [...groups];
 }
 
 /** With fewer sessions, no search is needed. */
@@ -46,9 +60,9 @@ function Item({ session, here }) {
     <span class="dot ${session.waiting ? "waiting" : session.status}" role="img" aria-label=${STATUS[session.status]}></span>
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
-      <span class="where cut">${visible(folderName(session.folder))} · <time title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time></span>
     </span>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
+    <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
   </a>`;
 }
 
@@ -69,6 +83,7 @@ function Older() {
 }
 
 const SERVER_MENU = [
+  { label: "Open on a phone", act: () => show("phone") },
   { label: "Who has access", act: () => show("access") },
   { label: "Who decided what", act: () => show("audit") },
 ];

@@ -51,7 +51,7 @@ const COMMANDS = {
   stop: { help: "stop the turn", run: (talk) => (talk.busy ? void stopTurn(talk.session) : "Nothing is running.") },
   policy: { help: "show what is always allowed in this session", run: () => show("grants") },
   approvals: { help: "show everything that is waiting for an answer", run: () => go("#/inbox") },
-  new: { help: "start a new session", run: () => show("new") },
+  new: { help: "start a new session", run: () => go("#/new") },
   help: { help: "show the keys and commands", run: () => show("keys") },
 };
 /** @type {Record<string, string>} */

@@ -1,16 +1,16 @@
 // Everything the page knows, in one place. Views read it and draw; only the controller changes it.
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
-/** @typedef {{ name: "home" | "inbox" | "session", id: string }} Route */
-/** @typedef {"" | "keys" | "new" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo" | "access" | "audit"} Dialog */
-/** @typedef {{ id: number, text: string, tone: "" | "bad" }} Notice */
+/** `part` and `item`: a question or an output of the session. @typedef {{ name: "home" | "new" | "inbox" | "session", id: string, part: string, item: string }} Route */
+/** @typedef {"" | "keys" | "phone" | "grants" | "rename" | "delete" | "undo" | "model" | "yolo" | "access" | "audit"} Dialog */
+/** `session`: where it belongs, "" for everywhere. @typedef {{ id: number, text: string, tone: "" | "bad", session: string }} Notice */
 
 export const state = {
   stage: /** @type {"starting" | "login" | "ready"} */ ("starting"),
   loginProblem: "",
   me: /** @type {import("./types.d.ts").Me | null} */ (null),
   link: /** @type {"connecting" | "live" | "lost"} */ ("connecting"),
-  route: /** @type {Route} */ ({ name: "home", id: "" }),
+  route: /** @type {Route} */ ({ name: "home", id: "", part: "", item: "" }),
   sessions: /** @type {import("./types.d.ts").Session[]} */ ([]),
   total: 0,
   /** The search words, how many sessions are shown at most, and how many there are in total. */
@@ -67,10 +67,10 @@ export const closeDialog = () => show("");
 
 let count = 0;
 
-/** @param {string} text @param {"" | "bad"} [tone] */
-export function notice(text, tone = "") {
+/** It is shown where the person is now; elsewhere it would be about something else. @param {string} text @param {"" | "bad"} [tone] @param {string} [session] */
+export function notice(text, tone = "", session = state.route.id) {
   const id = ++count;
-  state.notices = [...state.notices.slice(-3), { id, text, tone }];
+  state.notices = [...state.notices.slice(-3), { id, text, tone, session }];
   if (!tone) setTimeout(() => dismiss(id), 8000);
   changed();
 }

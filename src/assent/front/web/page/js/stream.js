@@ -1,7 +1,7 @@
 // The event stream: read with fetch (which can send the token), split into frames. When it breaks, it is restarted after
 // the last event we have, which serves as the cursor.
 
-import { authorization, Problem } from "./api.js";
+import { authorization, BASE, Problem } from "./api.js";
 
 const SILENCE_MS = 40_000; // the server sends something at least every 15 seconds
 const FIRST_PAUSE_MS = 200;
@@ -68,7 +68,7 @@ export class Stream {
     const list = at().map(([session, seq]) => `session=${encodeURIComponent(session)}:${seq}&`).join("");
     const headers = { ...authorization(), Accept: "text/event-stream" };
     const both = AbortSignal.any([signal, silence.signal]);
-    const response = await fetch(`/api/v1/stream?${list}overview=1`, { headers, signal: both, cache: "no-store" });
+    const response = await fetch(`${BASE}/stream?${list}overview=1`, { headers, signal: both, cache: "no-store" });
     if (!response.ok || !response.body) throw new Problem(response.status, await response.json().catch(() => ({})));
     opened();
     this.listener.open();

@@ -3,30 +3,32 @@
 
 import { pieces } from "./ansi.js";
 import { Copy } from "./copy.js";
-import { html, steady, useLayoutEffect, useRef } from "./html.js";
+import { html, steady, useState } from "./html.js";
 import { visible } from "./visible.js";
 
 const DROPPED =
   /\x1b\[(?![0-9;]*m)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b(?!\[)[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]/g;
 const MOVES = /[\r\x08]|\x1b\[[0-2]?K/;
 const TOKENS = /(?<back>[\r\x08])|\x1b\[(?<erase>[0-2]?)K|(?<pen>\x1b\[[0-9;]*m)|(?<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f])|[^]/gu;
-const CLOSE_TO_END = 24;
+const COLOURS = /\x1b\[[0-9;]*m/g;
+
+const SHOWN_LINES = 12;
 
 export const Terminal = steady(
-  /** Shows the end, where the outcome is, until somebody scrolls away. @param {{ text: string, label?: string }} props */
-  ({ text, label = "Output" }) => {
-    const box = useRef(/** @type {HTMLElement | null} */ (null));
-    const atEnd = useRef(true);
-    useLayoutEffect(() => {
-      if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-    });
-    const onScroll = () => {
-      const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
-      atEnd.current = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
-    };
+  /** The last lines, where the outcome is; all of them on demand. @param {{ text: string, label?: string, whole?: string }} props `whole`: a link to everything */
+  ({ text, label = "Output", whole = "" }) => {
+    const [all, setAll] = useState(false);
+    const lines = settled(text).replace(/\n$/, "").split("\n");
+    const hidden = all ? 0 : Math.max(0, lines.length - SHOWN_LINES);
+    const colours = lines.slice(0, hidden).join("").match(COLOURS)?.join("") ?? ""; // those still on where the shown part begins
+    const shown = pieces(colours + lines.slice(hidden).join("\n") + "\n");
     return html`<div class="copyable">
-      <pre class="terminal" ref=${box} tabindex="0" role="region" aria-label=${label} onScroll=${onScroll}>${pieces(settled(text)).map(look)}</pre>
-      <${Copy} what=${label.toLowerCase()} from=${box} />
+      ${(hidden > 0 || whole) && html`<div class="above small soft">
+        ${hidden > 0 && html`<button type="button" class="link" onClick=${() => setAll(true)}>Show ${hidden.toLocaleString()} more ${hidden === 1 ? "line" : "lines"}</button>`}
+        ${whole && hidden > 0 && html`<a href=${whole}>Whole output</a>`}
+      </div>`}
+      <pre class="terminal" tabindex="0" role="region" aria-label=${label}>${shown.map(look)}</pre>
+      <${Copy} what=${label.toLowerCase()} text=${() => pieces(settled(text)).map((piece) => visible(piece.text)).join("")} />
     </div>`;
   },
 );

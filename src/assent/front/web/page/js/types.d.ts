@@ -137,6 +137,12 @@ export type Display =
   | { type: "diff"; path: string; diff: string; added: number; removed: number }
   | { type: "todos"; todos: { description: string; status: string }[] };
 
+export interface Background {
+  call_id: string;
+  command: string;
+  pid: number;
+}
+
 export interface InputWanted {
   prompt: string;
   number: number;
@@ -338,6 +344,8 @@ export type WireEvent = Envelope &
     | ({ type: "chat.pruned" } & Shortened)
     | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
+    | { type: "background.started"; call_id: string; command: string; pid: number }
+    | { type: "background.ended"; call_id: string; outcome: string }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
     | { type: "command.taken"; key: string; by: string; problem?: string }

@@ -1,0 +1,27 @@
+"""Copies text to the clipboard of the terminal (OSC 52), also over SSH.
+
+What is copied may be pasted into a shell, so it contains nothing that a terminal would obey.
+"""
+
+from typing import TYPE_CHECKING
+
+from assent.app.wording import count
+from assent.front.tui.prompt.paste import clean, line_count
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+MAX_LENGTH = 100_000
+"""Characters; many terminals take no more."""
+
+
+def copy_text(app: "App[None]", text: str) -> str:
+    """Copies it, and says so."""
+    harmless = clean(text)
+    if not harmless.strip():
+        return "There is nothing to copy."
+    if len(harmless) > MAX_LENGTH:
+        return f"This is too long to copy ({len(harmless):,} characters; a terminal takes {MAX_LENGTH:,})."
+    app.copy_to_clipboard(harmless)
+    lines = line_count(harmless)
+    return f"Copied {count(lines, 'line') if lines > 1 else count(len(harmless), 'character')}."

@@ -1,0 +1,143 @@
+"""What the viewer can show and what can be copied: a call with its output, a reply, a file, the whole conversation."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from textual.strip import Strip
+
+from assent.app.call_states import Terminal, ToolCall
+from assent.app.wording import call_about, first_text
+from assent.front.tui.call_view import MARKS, whole_call
+from assent.front.tui.terminal_output import settled
+from assent.front.tui.text_style import TextStyler, plain
+from assent.front.tui.transcript_model import CallItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
+from assent.front.tui.viewer import Document
+from assent.parts import DiffDisplay, TerminalDisplay, TodosDisplay
+
+HIGHLIGHT_LIMIT = 100_000
+"""Characters; a longer file is shown without syntax highlighting."""
+OUTPUT_IN_CONVERSATION = 400
+"""Lines of one output in the text of the whole conversation."""
+_CODE_BLOCK = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
+
+Calls = Mapping[str, ToolCall]
+
+
+# --- documents ---
+
+
+def document_of(item: Item, calls: Calls, names: Mapping[str, str]) -> Document | None:
+    """None for what has nothing to read."""
+    match item:
+        case CallItem() if (call := calls.get(item.call_id)) is not None:
+            return call_document(call, names)
+        case PromptItem() | ReplyItem() | NoteItem() | ThoughtItem():
+            text = text_of(item, calls)
+            return text_document(_title(item), text)
+        case _:
+            return None
+
+
+def call_document(call: ToolCall, names: Mapping[str, str]) -> Document:
+    title = f"{names.get(call.request.tool, call.request.tool)}  {' '.join(call_about(call.request).split())}"
+    return Document(title, lambda styler, width: whole_call(styler, call, width), output_of(call))
+
+
+def text_document(title: str, text: str) -> Document:
+    return Document(title, lambda styler, width: styler.terminal(text, width), text)
+
+
+def file_document(path: str, text: str) -> Document:
+    def draw(styler: TextStyler, width: int) -> Sequence[Strip]:
+        from rich.syntax import Syntax
+
+        shown = plain(text, "output").expandtabs(4)
+        lexer = Syntax.guess_lexer(path) if len(text) <= HIGHLIGHT_LIMIT else "default"
+        if lexer == "default":
+            return styler.terminal(shown, width)
+        code = Syntax(shown, lexer, theme=styler.code_theme, line_numbers=True, word_wrap=True)
+        return styler.lines(code, width)
+
+    return Document(path, draw, text)
+
+
+def conversation_document(items: Iterable[Item], calls: Calls, names: Mapping[str, str]) -> Document:
+    return text_document("The conversation", "\n\n".join(_told(items, calls, names)))
+
+
+def _told(items: Iterable[Item], calls: Calls, names: Mapping[str, str]) -> Iterator[str]:
+    for item in items:
+        match item:
+            case PromptItem():
+                yield f"\x1b[1m❯ {item.text.rstrip()}\x1b[0m"
+            case ReplyItem():
+                yield f"✦ {item.text.strip()}"
+            case NoteItem():
+                yield f"· {item.text.strip()}"
+            case CallItem() if (call := calls.get(item.call_id)) is not None:
+                yield _told_call(call, names)
+            case _:
+                pass
+
+
+def _told_call(call: ToolCall, names: Mapping[str, str]) -> str:
+    head = f"{MARKS[type(call)]} {names.get(call.request.tool, call.request.tool)}  {call_about(call.request)}"
+    lines = output_of(call).rstrip("\n").split("\n")
+    if len(lines) > OUTPUT_IN_CONVERSATION:
+        half = OUTPUT_IN_CONVERSATION // 2
+        lines = [*lines[:half], f"… {len(lines) - 2 * half:,} lines left out", *lines[-half:]]
+    return "\n".join([head, *(f"    {line}" for line in lines if lines != [""])])
+
+
+def _title(item: Item) -> str:
+    match item:
+        case PromptItem():
+            return "Your message"
+        case ReplyItem():
+            return "The reply"
+        case ThoughtItem():
+            return "Thoughts"
+        case _:
+            return "Note"
+
+
+# --- text, for copying ---
+
+
+def text_of(item: Item, calls: Calls) -> str:
+    match item:
+        case PromptItem() | ReplyItem() | NoteItem():
+            return item.text
+        case ThoughtItem():
+            return "\n\n".join("\n".join(filter(None, thought)) for thought in item.thoughts)
+        case CallItem() if (call := calls.get(item.call_id)) is not None:
+            return output_of(call) or command_of(call)
+        case _:
+            return ""
+
+
+def command_of(call: ToolCall) -> str:
+    command = call.request.args.get("command")
+    return command if isinstance(command, str) else first_text(call.request)
+
+
+def output_of(call: ToolCall) -> str:
+    """What the call produced, as text without colours."""
+    if not isinstance(call, Terminal):
+        return ""
+    match call.display:
+        case DiffDisplay(diff=diff):
+            return diff
+        case TodosDisplay(todos=todos):
+            return "\n".join(f"[{todo.status}] {todo.description}" for todo in todos)
+        case TerminalDisplay(text=text):
+            return plain(settled(text), "terminal")
+        case None:
+            return str(call.result.response.get("output") or call.result.response.get("error") or "")
+        case display:
+            return display.text
+
+
+def code_blocks(markdown: str) -> list[str]:
+    """The content of each fenced block."""
+    return [found[2].rstrip("\n") for found in _CODE_BLOCK.finditer(markdown)]

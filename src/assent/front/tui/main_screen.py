@@ -1,0 +1,26 @@
+"""The screen with the conversation: tells its parts what they cannot notice themselves."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from assent.front.tui.question_panel import ApprovalPanel
+from assent.front.tui.todo_view import TodoView
+
+
+class MainScreen(Screen[None]):
+    """A question that becomes visible again must know it: keys pressed on a screen above it were not meant for it.
+
+    Tab switches to the question and back; a screen's own Tab would cycle through all widgets.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.answer", show=False)]
+
+    def on_screen_resume(self) -> None:
+        for panel in self.query(ApprovalPanel):
+            panel.appear()
+
+    def on_resize(self) -> None:
+        for todos in self.query(TodoView):
+            todos.fit()

@@ -1,0 +1,78 @@
+"""The body of a question: scrolls, takes the room there is, and knows which of its lines have been on the screen."""
+
+from collections.abc import Callable, Sequence
+
+from textual.message import Message
+from textual.strip import Strip
+
+from assent.front.tui.line_view import LineView
+from assent.front.tui.question_view import QuestionView
+from assent.front.tui.seen_lines import SeenLines
+from assent.front.tui.text_style import TextStyler
+
+BODY_SHARE = 0.55
+"""Of the screen's height, at most."""
+MIN_BODY = 3
+
+
+class QuestionLines(LineView):
+    """The body of the question. `seen` is true once every line has been on the screen."""
+
+    class Seen(Message):
+        """More of the question has been on the screen, perhaps all of it."""
+
+    def __init__(self, styler: Callable[[], TextStyler], room: Callable[[], int]) -> None:
+        super().__init__(id="question-body")
+        self.can_focus = False
+        self._styler = styler
+        self._room = room
+        self.question: QuestionView | None = None
+        self.seen = False
+        self._looked = SeenLines()
+
+    def put(self, question: QuestionView, *, seen: bool = False) -> None:
+        self.question = question
+        self.seen = seen
+        self._looked = SeenLines()
+        self.scroll_to(y=0, animate=False, immediate=True)
+        self.redraw()
+
+    def compose_lines(self, width: int) -> Sequence[Strip]:
+        return () if self.question is None else self.question.lines(self._styler(), width)
+
+    def redraw(self) -> None:
+        before = (self._drawn_width, len(self._strips))
+        super().redraw()
+        if before != (self._drawn_width, len(self._strips)) and not self.seen:
+            self._looked = SeenLines(len(self._strips))  # the lines changed: which were seen is unknown
+            self.scroll_to(y=0, animate=False, immediate=True)
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as the text, within the space left by the lines around it."""
+        share = int(self.screen.size.height * BODY_SHARE)
+        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), MIN_BODY))
+        self.call_after_refresh(self.look)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.look()
+
+    def look(self) -> None:
+        """Records what is on the screen; what was seen stays seen."""
+        covered = not self.screen.is_active
+        if self.seen or covered or self.question is None or not self.size.height:
+            return
+        self._looked.total = len(self._strips)
+        self._looked.look(self.scroll_offset.y, self.size.height)
+        self.seen = self._looked.all
+        self.post_message(self.Seen())
+
+    def look_at_all(self) -> None:
+        """Everything was seen on a screen of its own."""
+        self.seen = True
+        self.post_message(self.Seen())
+
+    @property
+    def unseen(self) -> int:
+        return 0 if self.seen else self._looked.unseen

@@ -1,0 +1,45 @@
+"""What a person can read and copy of the open session: the newest answer, command and output, the conversation."""
+
+from typing import TYPE_CHECKING
+
+from assent.front.tui.documents import call_document, code_blocks, command_of, conversation_document, output_of
+from assent.front.tui.transcript_model import CallItem, ReplyItem, TranscriptModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assent.app.call_states import ToolCall
+    from assent.front.tui.viewer import Document
+
+
+class Reading:
+    def __init__(
+        self, transcript_model: TranscriptModel, calls: "Mapping[str, ToolCall]", names: "Mapping[str, str]"
+    ) -> None:
+        self._items = transcript_model.items
+        self._calls = calls
+        self._names = names
+
+    def answer(self) -> str:
+        replies = (item.text for item in reversed(self._items) if isinstance(item, ReplyItem) and item.text.strip())
+        return next(replies, "").strip()
+
+    def code(self, number: int = 0) -> str:
+        """A code block of the last reply that has one: the first is 1; 0 is the last."""
+        replies = (code_blocks(item.text) for item in reversed(self._items) if isinstance(item, ReplyItem))
+        blocks = next(filter(None, replies), None)
+        return blocks[number - 1] if blocks and 0 <= number <= len(blocks) else ""
+
+    def command(self) -> str:
+        return next((command_of(call) for call in self._newest_first() if "command" in call.request.args), "")
+
+    def newest_output(self) -> "Document | None":
+        return next((call_document(call, self._names) for call in self._newest_first() if output_of(call)), None)
+
+    def conversation(self) -> "Document":
+        return conversation_document(self._items, self._calls, self._names)
+
+    def _newest_first(self) -> "Iterator[ToolCall]":
+        for item in reversed(self._items):
+            if isinstance(item, CallItem) and (call := self._calls.get(item.call_id)) is not None:
+                yield call

@@ -1,0 +1,45 @@
+"""`/tasks`: the commands that run in the background of the session: read, stop."""
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assent.app.wording import span
+from assent.commands import RunTool, StopBackground
+from assent.front.tui.lists import Action, Column, Row
+from assent.front.tui.slash.slash_command import SlashCommand
+from assent.front.tui.slash.slash_helpers import action, carry_out, choose
+
+if TYPE_CHECKING:
+    from assent.app.session_state import BackgroundCommand
+    from assent.front.tui.slash.slash_context import SlashContext
+
+_READ = "read_background_output"
+
+
+async def tasks(context: "SlashContext", argument: str) -> None:
+    async def source() -> Sequence[Row]:
+        return [_row(one) for one in reversed(context.client.state.background.values())]
+
+    async def stop(row: Row) -> None:
+        await carry_out(context, StopBackground(row.key, by=context.client.me))
+
+    columns = (Column("Process", right=True), Column("Command"), Column("State"), Column("Since", right=True))
+    actions = [Action("enter", "show its output"), action(context, "d", "stop", stop)]
+    empty = "No commands run in the background of this session."
+    if chosen := await choose(context, "Background commands", columns, source, actions, empty):
+        pid = context.client.state.background[chosen.key].pid
+        await carry_out(context, RunTool(_READ, {"pid": pid}, by=context.client.me))
+
+
+def _row(one: "BackgroundCommand") -> Row:
+    since = span(max(0.0, time.time() - one.started_at))
+    style = "" if one.outcome else "$success"
+    return Row(one.call_id, (str(one.pid), one.command, one.outcome or "running", since), one.command, style)
+
+
+COMMANDS = (
+    SlashCommand(
+        name="tasks", help="List the commands that run in the background: read, stop", run=tasks, group="Session"
+    ),
+)

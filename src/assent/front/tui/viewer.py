@@ -1,0 +1,288 @@
+"""The viewer: any output, change, file or conversation on the whole screen, with search, wrapping and copying.
+
+It shows lines and knows nothing about where they come from: a `Document` draws itself at any width.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from msgspec import Struct
+from rich.style import Style
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from assent.app.wording import count, safe
+from assent.front.tui.line_view import LineView
+from assent.front.tui.steady_input import SteadyInput
+from assent.front.tui.text_style import TextStyler, ends
+
+SIDE_STEP = 8
+MAX_WIDTH = 2_000
+"""Columns of a line that is not wrapped."""
+
+
+class Document(Struct, frozen=True):
+    """Something to read: `draw` makes its lines at a width, `text` is what is copied."""
+
+    title: str
+    draw: Callable[[TextStyler, int], Sequence[Strip]]
+    text: str
+
+
+class ViewerLines(LineView):
+    """The lines, with what was searched for and what is marked for copying."""
+
+    def __init__(self, document: Document, styler: Callable[[], TextStyler]) -> None:
+        super().__init__(id="viewer-lines")
+        self.can_focus = False  # the keys are the screen's
+        self.document = document
+        self._styler = styler
+        self.wraps = True
+        self.left = 0
+        self.found: list[int] = []
+        self.current = -1
+        self.mark: int | None = None
+        """The line at which marking began, and the one it has reached."""
+        self.cursor = 0
+
+    def compose_lines(self, width: int) -> Sequence[Strip]:
+        longest = max((len(line) for line in self.document.text.split("\n")), default=0)
+        return self.document.draw(self._styler(), width if self.wraps else min(max(longest + 8, width), MAX_WIDTH))
+
+    def render_line(self, y: int) -> Strip:
+        place = y + self.scroll_offset.y
+        if place >= len(self._strips):
+            return super().render_line(y)
+        shown = self._strips[place].crop(self.left) if self.left else self._strips[place]
+        strip = self._emphasised(shown, place)
+        return self._with_selection(strip, place).apply_offsets(0, place)
+
+    def _emphasised(self, strip: Strip, place: int) -> Strip:
+        fitted = strip.crop_extend(0, self.size.width, None).apply_style(self.visual_style.rich_style)
+        marked = self.mark is not None and min(self.mark, self.cursor) <= place <= max(self.mark, self.cursor)
+        if marked or (self.found and place == self.found[self.current]):
+            return fitted.apply_style(Style(reverse=True))
+        return fitted.apply_style(Style(underline=True)) if place in self.found else fitted
+
+    # --- search ---
+
+    def search(self, wanted: str) -> int:
+        """Goes to the first line from here that contains it; returns how many do."""
+        needle = wanted.casefold()
+        self.found = [n for n, strip in enumerate(self._strips) if needle in strip.text.casefold()] if needle else []
+        here = self.scroll_offset.y
+        self.current = next((n for n, line in enumerate(self.found) if line >= here), 0) if self.found else -1
+        self._show_found()
+        return len(self.found)
+
+    def search_again(self, step: int) -> None:
+        if self.found:
+            self.current = (self.current + step) % len(self.found)
+            self._show_found()
+
+    def _show_found(self) -> None:
+        if self.found:
+            self.scroll_to(y=max(self.found[self.current] - self.size.height // 3, 0), animate=False)
+        self.refresh()
+
+    # --- marking ---
+
+    def toggle_mark(self) -> None:
+        self.cursor = min(self.scroll_offset.y, max(len(self._strips) - 1, 0))
+        self.mark = self.cursor if self.mark is None else None
+        self.refresh()
+
+    def move_mark(self, step: int) -> None:
+        self.cursor = min(max(self.cursor + step, 0), len(self._strips) - 1)
+        top, height = self.scroll_offset.y, self.size.height
+        if not top <= self.cursor < top + height:
+            self.scroll_to(y=self.cursor if step < 0 else self.cursor - height + 1, animate=False)
+        self.refresh()
+
+    @property
+    def marked_text(self) -> str:
+        if self.mark is None:
+            return ""
+        first, last = sorted((self.mark, self.cursor))
+        return "\n".join(strip.text.rstrip() for strip in self._strips[first : last + 1])
+
+
+class ViewerScreen(ModalScreen[bool]):
+    """Returns whether the whole document has been on the screen, if it is a review."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,escape", "close", show=False),
+        Binding("down,j", "line(1)", show=False),
+        Binding("up,k", "line(-1)", show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", show=False),
+        Binding("pageup,b,ctrl+b", "page(-1)", show=False),
+        Binding("end,G", "end", show=False, priority=True),
+        Binding("home,g", "home", show=False, priority=True),
+        Binding("right", "side(1)", show=False),
+        Binding("left", "side(-1)", show=False),
+        Binding("w", "wrap", show=False),
+        Binding("slash", "search", show=False),
+        Binding("n", "again(1)", show=False),
+        Binding("N", "again(-1)", show=False),
+        Binding("m", "mark", show=False),
+        Binding("c", "copy", show=False),
+    ]
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    ViewerScreen { background: $background; }
+    ViewerScreen #viewer-title { height: 1; padding: 0 1; background: $panel; }
+    ViewerScreen #viewer-lines { height: 1fr; padding: 0 0 0 1; background: $background; }
+    ViewerScreen #viewer-hint { height: auto; padding: 0 1; color: $text-muted; background: $panel; }
+    ViewerScreen Input, ViewerScreen Input:focus { border: none; height: 1; padding: 0 1; display: none; }
+    """
+
+    def __init__(self, document: Document, styler: Callable[[], TextStyler], *, search: str | None = None) -> None:
+        """`search`: open the search field at once, with this text."""
+        super().__init__()
+        self._document = document
+        self._styler = styler
+        self._search = search
+        self._said = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="viewer-title", markup=False)
+        yield ViewerLines(self._document, self._styler)
+        yield SteadyInput(placeholder="search", id="viewer-search")
+        yield Static(id="viewer-hint", markup=False)
+
+    def on_mount(self) -> None:
+        self.watch(self.lines, "scroll_y", self._moved, init=False)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._moved()
+        if self._search is not None:
+            self.lines.scroll_end(animate=False, immediate=True)
+            self.action_search()
+            self._field.value = self._search
+
+    @property
+    def lines(self) -> ViewerLines:
+        return self.query_one(ViewerLines)
+
+    @property
+    def _field(self) -> Input:
+        return self.query_one(Input)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._moved)
+
+    def _moved(self) -> None:
+        self.label()
+
+    # --- title and hint ---
+
+    def label(self) -> None:
+        styler, width = self._styler(), max(self.size.width - 2, 20)
+        title = Text(safe(self._document.title, "label"), style=f"bold {styler.palette.accent}")
+        place = Text(self.position(), style=styler.palette.dim)
+        self.query_one("#viewer-title", Static).update(_as_text(ends(title, place, width, styler)))
+        self.query_one("#viewer-hint", Static).update(Text(self._said or self.hint()))
+
+    def position(self) -> str:
+        lines, total = self.lines, len(self.lines.lines)
+        last = min(lines.scroll_offset.y + lines.size.height, total)
+        found = f"match {lines.current + 1} of {len(lines.found)} · " if lines.found else ""
+        return f"{found}{last:,} of {count(total, 'line')}"
+
+    def hint(self) -> str:
+        if self.lines.mark is not None:
+            return "↑ ↓ extend · c copy these lines · m stop marking"
+        again = " · n N next, previous" if self.lines.found else ""
+        wrap = "don't wrap" if self.lines.wraps else "wrap · ← → move"
+        return f"/ search{again} · g G start, end · w {wrap} · m mark lines · c copy all · q close"
+
+    def say(self, words: str) -> None:
+        self._said = words
+        self.label()
+
+    # --- moving ---
+
+    def action_line(self, step: int) -> None:
+        self._move(step)
+
+    def action_page(self, step: int) -> None:
+        self._move(step * max(self.lines.size.height - 1, 1))
+
+    def _move(self, step: int) -> None:
+        self._said = ""
+        if self.lines.mark is not None:
+            self.lines.move_mark(step)
+        else:
+            self.lines.scroll_relative(y=step, animate=False, immediate=True)
+        self.label()
+
+    def action_end(self) -> None:
+        self._move(len(self.lines.lines))
+
+    def action_home(self) -> None:
+        self._move(-len(self.lines.lines))
+
+    def action_side(self, step: int) -> None:
+        self.lines.left = 0 if self.lines.wraps else max(self.lines.left + step * SIDE_STEP, 0)
+        self.lines.refresh()
+
+    def action_wrap(self) -> None:
+        """What is at the top stays there, about."""
+        lines = self.lines
+        share = lines.scroll_offset.y / max(len(lines.lines), 1)
+        lines.wraps, lines.left, lines.found, lines.mark = not lines.wraps, 0, [], None
+        lines.redraw()
+        lines.scroll_to(y=int(share * len(lines.lines)), animate=False)
+        self.label()
+
+    # --- search ---
+
+    def action_search(self) -> None:
+        self._field.display = True
+        self._field.focus()
+
+    @on(Input.Submitted)
+    def _search_now(self, event: Input.Submitted) -> None:
+        found = self.lines.search(event.value)
+        self._leave_search()
+        self.say("" if found else f"{safe(event.value, 'label')!r} was not found.")
+
+    def _leave_search(self) -> None:
+        self._field.display = False
+        self.set_focus(None)
+
+    def action_again(self, step: int) -> None:
+        self.lines.search_again(step)
+        self.say("")
+
+    # --- copying, closing ---
+
+    def action_mark(self) -> None:
+        self.lines.toggle_mark()
+        self.say("")
+
+    def action_copy(self) -> None:
+        from assent.front.tui.clipboard import copy_text
+
+        text = self.lines.marked_text or self._document.text
+        self.say(copy_text(self.app, text))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        self.lines.mark = None
+        self.lines.refresh()
+
+    def action_close(self) -> None:
+        if self._field.display:
+            self._leave_search()
+        elif self.lines.mark is not None:
+            self.action_mark()
+        else:
+            self.dismiss(True)
+
+
+def _as_text(strip: Strip) -> Text:
+    return Text.assemble(*((segment.text, segment.style or "") for segment in strip), no_wrap=True)

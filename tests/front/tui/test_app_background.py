@@ -1,0 +1,53 @@
+"""Background commands in the terminal UI: listed, read and stopped with `/tasks`, and gone with the session."""
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from assent.events import BackgroundEnded, CallFinished
+from assent.front.tui.lists import ListScreen
+from support.app_harness import AppHarness
+from support.program import Json, asks_for, says, shell
+from support.waiting import until
+
+pytestmark = pytest.mark.spec("D6")
+MakeHarness = Callable[..., AppHarness]
+
+
+def server(command: str) -> Json:
+    call = shell(command)
+    return {**call, "args": {**call["args"], "is_background": True}}
+
+
+async def test_tasks_lists_reads_and_stops_a_background_command(harness: MakeHarness):
+    async with harness(asks_for(server("echo listening; exec sleep 1000")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        assert "in the background" in on.shown
+        await on.press("y")
+        await on.until_idle()
+        assert on.app.client is not None
+        (one,) = on.app.client.state.background.values()
+        assert os.path.exists(f"/proc/{one.pid}")
+        await on.types("/tasks\n")
+        await on.until_screen(ListScreen)
+        await on.until_shown("running")
+        await on.press("enter")
+        await until(lambda: "listening" in on.shown)
+        await on.types("/tasks\n")
+        await on.until_screen(ListScreen)
+        await on.press("d")
+        await on.until_shown("stopped")
+        assert not os.path.exists(f"/proc/{one.pid}")
+        assert [event.outcome for event in await on.recorded(BackgroundEnded)] == ["stopped"]
+
+
+async def test_leaving_the_session_ends_its_background_commands(harness: MakeHarness):
+    async with harness(asks_for(server("exec sleep 1000")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_idle()
+        assert [event.status for event in await on.recorded(CallFinished)] == ["success"]
+        assert on.app.client is not None
+        (one,) = on.app.client.state.background.values()
+    assert not os.path.exists(f"/proc/{one.pid}")

@@ -1,0 +1,76 @@
+"""How a question makes itself noticed, and how it is answered with `enter = "select"`. Rows N5, G3."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assent.config import BadSettings, Notice, TerminalSettings, parse_settings
+from assent.events import ApprovalAnswered
+from assent.front.tui.attention import notice, one_title
+from support.app_harness import AppHarness
+from support.program import asks_for, says, shell
+
+MakeHarness = Callable[..., AppHarness]
+CANARY = shell("echo x >> canary")
+
+
+@pytest.mark.spec("N5")
+@pytest.mark.parametrize(
+    ("kind", "sequence"),
+    [
+        ("osc9", "\x1b]9;Assent: Change a.py\x07"),
+        ("osc777", "\x1b]777;notify;Assent;Change a.py\x07"),
+        ("osc99", "\x1b]99;;Assent: Change a.py\x1b\\"),
+        ("bell", ""),
+    ],
+)
+def test_each_kind_of_notification_is_one_sequence(kind: Notice, sequence: str):
+    assert notice(kind, "Change a.py") == sequence
+
+
+def test_a_name_cannot_end_the_sequence_or_add_another():
+    shown = one_title("Change a\x07\x1b]2;evil\x07;x" + "y" * 200)
+    assert shown.isprintable() and ";" not in shown and len(shown) <= 60
+
+
+def test_settings_that_do_not_exist_are_refused(tmp_path: Path):
+    with pytest.raises(BadSettings):
+        parse_settings(b'[terminal]\nenter = "yes"\n', tmp_path / "settings.toml")
+
+
+async def selecting(harness: MakeHarness) -> AppHarness:
+    on = harness(asks_for(CANARY), says("Done."))
+    on.terminal = TerminalSettings(enter="select")
+    return on
+
+
+@pytest.mark.spec("G3")
+async def test_with_enter_select_the_arrows_move_and_enter_takes_what_is_selected(harness: MakeHarness):
+    on = await selecting(harness)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        await on.until_shown("› 1. yes, once (y)", "no (n)")
+        await on.press("down")
+        await on.until_shown("› 2.")
+        await on.press("up", "enter")
+        await on.until_idle()
+        assert (on.folder / "canary").exists()
+
+
+@pytest.mark.spec("G3")
+async def test_with_enter_select_a_number_takes_its_answer(harness: MakeHarness):
+    on = await selecting(harness)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        no = next(line for line in on.shown.splitlines() if "no (n)" in line).split(".")[0].strip("┃ ›")
+        await on.press(no)
+        await on.until(lambda: not on.runner.waiting())
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.outcome == "cancel" and not (on.folder / "canary").exists()
+
+
+async def test_by_default_enter_still_means_no_and_says_so(harness: MakeHarness):
+    async with harness(asks_for(CANARY)).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        assert "no (Enter)" in on.shown and "›" not in on.shown

@@ -1,0 +1,261 @@
+"""The viewer: any output, file or question on the whole screen; search, wrapping, marking, copying."""
+
+from collections.abc import Callable
+
+import pytest
+
+from assent.front.tui.documents import code_blocks
+from assent.front.tui.review import ReviewScreen
+from assent.front.tui.seen_lines import SeenLines
+from assent.front.tui.viewer import ViewerScreen
+from support.app_harness import AppHarness
+from support.program import asks_for, says, shell, write
+
+MakeHarness = Callable[..., AppHarness]
+pytestmark = pytest.mark.spec("G2")
+COUNTS = asks_for(shell("seq -f 'number %g' 1 5000"))
+
+
+async def open_viewer(on: AppHarness, command: str = "/view") -> ViewerScreen:
+    await on.until_idle()
+    await on.say(command)
+    await on.until_screen(ViewerScreen)
+    screen = on.app.screen
+    assert isinstance(screen, ViewerScreen)
+    return screen
+
+
+async def test_the_end_of_a_long_output_is_one_key_away(harness: MakeHarness):
+    async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await open_viewer(on)
+        await on.until_shown("number 1", "of 5,00")
+        await on.press("G")
+        await on.until_shown("number 5000", "5,001 of 5,001 lines" if "5,001" in on.shown else "5,000 of 5,000 lines")
+        await on.press("g")
+        await on.until_shown("number 1")
+        await on.press("q")
+        assert not isinstance(on.app.screen, ViewerScreen)
+
+
+async def test_the_viewer_finds_text_and_goes_on_to_the_next(harness: MakeHarness):
+    async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
+        viewer = await open_viewer(on)
+        await on.press("slash")
+        await on.types("NUMBER 49\n")
+        await on.until_shown("match 1 of 111", "number 49")
+        await on.press("n")
+        await on.until_shown("match 2 of 111", "number 490")
+        await on.press("N", "N")
+        await on.until_shown("match 111 of 111", "number 4999")
+        await on.press("slash", *"nowhere", "enter")
+        await on.until_shown("'nowhere' was not found.")
+        assert not viewer.lines.found
+
+
+async def test_long_lines_wrap_until_one_says_otherwise(harness: MakeHarness):
+    line = "x" * 70 + "MIDDLE" + "y" * 70 + "END"
+    async with harness(asks_for(shell(f"echo {line}")), says("Done.")).open(mode="yolo", prompt="go") as on:
+        await open_viewer(on)
+        await on.until_shown("END")
+        await on.press("w")
+        assert "yEND" not in on.shown
+        await on.press(*["right"] * 11)
+        await on.until_shown("yEND")
+        await on.press("w")
+        await on.until_shown("xxx", "END")
+
+
+async def test_a_file_is_shown_with_its_colours_and_numbers(harness: MakeHarness):
+    on = harness(says("Hello."))
+    (on.folder / "cart.py").write_text("def total():\n    return 0\n")
+    async with on.open(prompt="hi"):
+        await open_viewer(on, "/view cart.py")
+        await on.until_shown("cart.py", "1 def total():", "2     return 0")
+
+
+async def test_a_file_that_cannot_be_shown_is_said(harness: MakeHarness):
+    on = harness(says("Hello."))
+    (on.folder / "picture").write_bytes(b"\x89PNG\0\0")
+    async with on.open(prompt="hi"):
+        await on.until_idle()
+        await on.say("/view picture")
+        await on.until_shown("picture is not text.")
+        await on.say("/view ../../etc/passwd")
+        await on.until_shown("outside")
+
+
+async def test_a_call_that_is_selected_is_viewed_and_copied_with_a_key(harness: MakeHarness):
+    async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        await on.until_shown("Done.")
+        await on.press("ctrl+up", "v")
+        await on.until_screen(ViewerScreen)
+        await on.until_shown("number 1", "Shell")
+        await on.press("q", "c")
+        assert on.app.clipboard.startswith("number 1\nnumber 2\n")
+
+
+async def test_a_click_on_the_lines_left_out_shows_them(harness: MakeHarness):
+    async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_shown("Done.", "… 4,99")
+        row = next(y for y, line in enumerate(on.shown.splitlines()) if "│ …" in line)
+        await on.pilot.click(offset=(8, row))
+        await on.until_screen(ViewerScreen)
+        await on.until_shown("number 1")
+
+
+async def test_lines_are_marked_and_copied_with_keys(harness: MakeHarness):
+    async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await open_viewer(on)
+        await on.press("slash", *"number 20", "enter")
+        viewer = on.app.screen
+        assert isinstance(viewer, ViewerScreen)
+        viewer.lines.scroll_to(y=viewer.lines.found[0], animate=False, immediate=True)
+        await on.press("m", "down", "down", "c")
+        assert on.app.clipboard == "number 20\nnumber 21\nnumber 22"
+        await on.until_shown("Copied 3 lines.")
+
+
+@pytest.mark.spec("G1")
+async def test_the_conversation_is_searched(harness: MakeHarness):
+    replies = [says(f"The answer {number} is forty-two.") for number in range(30)]
+    async with harness(*replies).open() as on:
+        for number in range(30):
+            await on.app.submit(f"question {number}")
+        await on.until(lambda: on.runner.state.prompts == 30 and on.runner.state.open_prompt is None)
+        await on.press("f3")
+        await on.until_screen(ViewerScreen)
+        await on.types("answer 3 is\n")
+        await on.until_shown("match 1 of 1", "The answer 3 is forty-two.", "question 3")
+
+
+# --- copying ---
+
+ANSWER = "Do this:\n\n```sh\nmake test\n```\n\nor this:\n\n```python\nprint(1)\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "copied"),
+    [
+        ("/copy", ANSWER.strip()),
+        ("/copy answer", ANSWER.strip()),
+        ("/copy code", "print(1)"),
+        ("/copy code 1", "make test"),
+        ("/copy command", "echo hello"),
+        ("/copy output", "hello"),
+    ],
+)
+async def test_an_answer_a_code_block_a_command_and_its_output_are_copied(
+    harness: MakeHarness, command: str, copied: str
+):
+    async with harness(asks_for(shell("echo hello")), says(ANSWER)).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        await on.say(command)
+        await on.until_shown("Copied")
+        assert on.app.clipboard.strip() == copied
+
+
+async def test_what_is_copied_holds_nothing_that_a_terminal_obeys(harness: MakeHarness):
+    async with harness(says("```\nls\x1b[2J\x07\u202e\n```")).open(prompt="go") as on:
+        await on.until_idle()
+        await on.say("/copy code")
+        await on.until_shown("Copied")
+        assert on.app.clipboard == "ls"
+
+
+async def test_text_selected_with_the_mouse_is_copied_and_ctrl_c_does_not_quit(harness: MakeHarness):
+    async with harness(says("Select this sentence.")).open(prompt="go") as on:
+        await on.until_idle()
+        await on.until_shown("✦ Select this sentence.")
+        row = next(y for y, line in enumerate(on.shown.splitlines()) if "Select" in line)
+        await on.pilot.mouse_down(offset=(3, row))
+        await on.pilot.hover(offset=(8, row))
+        await on.pilot.mouse_up(offset=(8, row))
+        await on.settle()
+        assert on.app.clipboard == "Select"
+        await on.press("ctrl+c")
+        assert "again to quit" not in on.shown and not on.app.screen.selections
+
+
+async def test_ctrl_c_copies_what_is_selected_in_the_input(harness: MakeHarness):
+    async with harness().open() as on:
+        on.app.prompt.load("keep this")
+        await on.press("ctrl+shift+left", "ctrl+c")
+        assert on.app.clipboard == "this" and on.app.prompt.text == "keep this"
+        await on.press("ctrl+c")
+        assert on.app.prompt.text == ""
+
+
+def test_fenced_blocks_of_any_kind_are_found():
+    text = "~~~\na\n~~~\n````md\n```\nb\n```\n````\n  ```py\nc\n  ```\n```\nunfinished"
+    assert code_blocks(text) == ["a", "```\nb\n```", "c"]
+
+
+# --- typing ---
+
+
+async def test_keys_that_the_transcript_does_not_use_go_to_the_input(harness: MakeHarness):
+    async with harness(says("Hello.")).open(prompt="go") as on:
+        await on.until_idle()
+        await on.pilot.click(offset=(5, 2))
+        await on.types("just typing")
+        assert on.app.prompt.text == "just typing"
+        await on.press("ctrl+up")
+        await on.types("! x")
+        assert on.app.prompt.text == "just typing! x"
+
+
+# --- reviewing a long question ---
+
+
+async def test_a_long_change_is_reviewed_on_the_whole_screen_and_then_answered(harness: MakeHarness):
+    new = "".join(f"line {number}\n" for number in range(150))
+    async with harness(asks_for(write("notes.txt", new)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.until_shown("unseen: PgDn, or f for the whole screen")
+        await on.press("y")
+        await on.until_shown("not shown yet")
+        await on.press("f")
+        await on.until_screen(ReviewScreen)
+        await on.until_shown("unseen")
+        await on.press("G")
+        await on.until_shown("line 149", "unseen")  # what was jumped over has not been seen
+        for _ in range(20):
+            if "all seen" not in on.shown:
+                await on.press("u")
+        await on.until_shown("all seen")
+        await on.press("escape")
+        assert on.app.panel.body.seen
+        await on.press("y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == new
+
+
+async def test_a_review_that_was_left_early_approves_nothing(harness: MakeHarness):
+    new = "".join(f"line {number}\n" for number in range(150))
+    async with harness(asks_for(write("notes.txt", new)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("f")
+        await on.until_screen(ReviewScreen)
+        await on.press("G", "escape", "y")
+        await on.until_shown("not shown yet")
+        assert not on.app.panel.body.seen and not (on.folder / "notes.txt").exists()
+
+
+def test_lines_that_were_jumped_over_are_not_seen():
+    seen = SeenLines(100)
+    seen.look(0, 10)
+    seen.look(90, 10)
+    assert (seen.unseen, seen.next_unseen(), seen.all) == (80, 10, False)
+    seen.look(10, 40)
+    assert (seen.unseen, seen.next_unseen()) == (40, 50)
+    seen.look(45, 60)
+    assert seen.all and seen.next_unseen() is None
+
+
+def test_what_lies_outside_of_the_text_is_not_counted():
+    seen = SeenLines(5)
+    seen.look(3, 40)
+    assert seen.unseen == 3 and seen.next_unseen() == 0
+    seen.look(-2, 2)
+    assert seen.unseen == 3

@@ -1,0 +1,359 @@
+"""Streams as no documentation describes them, but servers and gateways send them: what is whole is taken, what is not
+breaks the reply, and nothing runs twice.
+"""
+
+import gzip
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from assent.models.model_protocol import (
+    BadRequest,
+    BrokenStream,
+    CallChunk,
+    Chunk,
+    Finished,
+    ModelError,
+    QuotaExhausted,
+    Request,
+    TextChunk,
+    Transient,
+)
+from assent.parts import Text, Usage, UserMessage
+from support.raw_server import RawServer
+from support.wire_formats import FORMATS
+
+pytestmark = pytest.mark.spec("K1")
+Json = Any
+REQUEST = Request(system="", messages=(UserMessage((Text("hi"),)),))
+ARGS = {"file_path": "ä.txt"}
+TEXT = msgspec.json.encode(ARGS).decode()
+
+
+def chat_delta(**delta: Json) -> Json:
+    return {"choices": [{"index": 0, "delta": delta}]}
+
+
+def chat_call(name: str | None = "read_file", arguments: Json = TEXT, **more: Json) -> Json:
+    return chat_delta(tool_calls=[{"index": 0, "id": "c1", "function": {"name": name, "arguments": arguments}} | more])
+
+
+def chat_end(reason: Json = "stop", **more: Json) -> Json:
+    return {"choices": [{"index": 0, "finish_reason": reason}], **more}
+
+
+def gemini(*parts: Json, finish: str | None = None, **more: Json) -> Json:
+    return {"candidates": [{"content": {"parts": list(parts)}, "finishReason": finish}], **more}
+
+
+def gemini_call(**more: Json) -> Json:
+    return {"functionCall": {"name": "read_file", "args": ARGS} | more}
+
+
+def block(index: Json, kind: str = "text", **fields: Json) -> Json:
+    return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **fields}}
+
+
+def block_delta(index: Json, kind: str, **fields: Json) -> Json:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
+
+
+def message_end(reason: str = "end_turn", **usage: Json) -> list[Json]:
+    return [{"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}, {"type": "message_stop"}]
+
+
+def item(item_id: str = "f1", arguments: Json = TEXT, call_id: str = "c1") -> Json:
+    return {"type": "function_call", "id": item_id, "call_id": call_id, "name": "read_file", "arguments": arguments}
+
+
+def message(item_id: str, text: str) -> Json:
+    return {"type": "message", "id": item_id, "content": [{"type": "output_text", "text": text}]}
+
+
+def done(what: Json) -> Json:
+    return {"type": "response.output_item.done", "item": what}
+
+
+def said(text: str, item_id: str = "m1") -> Json:
+    return {"type": "response.output_text.delta", "item_id": item_id, "delta": text}
+
+
+def completed(*output: Json, **more: Json) -> Json:
+    return {"type": "response.completed", "response": {"status": "completed", "output": list(output), **more}}
+
+
+WHOLE: dict[str, list[Json]] = {
+    "chat": [chat_delta(content="Grüße 🎉"), chat_call(), chat_end("tool_calls"), "[DONE]"],
+    "gemini": [gemini({"text": "Grüße 🎉"}), gemini(gemini_call(id="c1")), gemini(finish="STOP")],
+    "messages": [
+        block(0, text=""),
+        block_delta(0, "text_delta", text="Grüße 🎉"),
+        block(1, "tool_use", id="c1", name="read_file"),
+        block_delta(1, "input_json_delta", partial_json=TEXT),
+        *message_end("tool_use"),
+    ],
+    "responses": [said("Grüße 🎉"), done(message("m1", "Grüße 🎉")), done(item()), completed()],
+}
+"""A text and a call in every format."""
+READ: list[Chunk] = [TextChunk("Grüße 🎉"), CallChunk("read_file", ARGS, "c1"), Finished("stop")]
+formats = pytest.mark.parametrize("wire", FORMATS)
+
+
+def stream(events: list[Json], end: bytes = b"\n") -> bytes:
+    return b"".join(b"data: " + _line(event) + 2 * end for event in events)
+
+
+def _line(event: Json) -> bytes:
+    return event.encode() if isinstance(event, str) else msgspec.json.encode(event)
+
+
+def response(body: bytes, status: str = "200 OK", kind: str = "text/event-stream", **headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", "Connection: close"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+async def read(wire: str, sent: bytes, block: int = 1 << 20) -> list[Chunk]:
+    spoken = FORMATS[wire]
+    async with RawServer(sent, block) as server:
+        model = spoken.open_at(server.url)
+        try:
+            return [chunk async for chunk in model.stream(REQUEST)]
+        finally:
+            await model.close()
+
+
+async def events(wire: str, *sent: Json) -> list[Chunk]:
+    return await read(wire, response(stream(list(sent))))
+
+
+# --- the same in every format ---
+
+WRITTEN: dict[str, Callable[[list[Json]], bytes]] = {
+    "CRLF": lambda sent: stream(sent, b"\r\n"),
+    "CR": lambda sent: stream(sent, b"\r"),
+    "a byte order mark": lambda sent: b"\xef\xbb\xbf" + stream(sent),
+    "no space after the colon": lambda sent: stream(sent).replace(b"data: ", b"data:"),
+    "comments": lambda sent: b": hello\n\n" + stream(sent).replace(b"data:", b": still here\ndata:") + b": bye\n\n",
+    "ids and retry": lambda sent: stream(sent).replace(b"data:", b"id: 1\nretry: 5\ndata:"),
+    "empty events": lambda sent: stream(sent).replace(b"data: {", b"data:\n\ndata: {"),
+    "unknown events": lambda sent: stream([{"type": "weird", "x": [None, {"y": 1}]}, *sent]),
+    "an end marker": lambda sent: stream([*sent, "[DONE]"]),
+    "the last event twice": lambda sent: stream([*sent, sent[-1]]),
+    "no error": lambda sent: stream([{"error": None}, *sent]),
+}
+
+
+@formats
+@pytest.mark.parametrize("how", WRITTEN)
+async def test_however_a_stream_is_written_it_means_the_same(wire: str, how: str) -> None:
+    assert await read(wire, response(WRITTEN[how](WHOLE[wire]))) == READ
+
+
+@formats
+async def test_json_over_many_lines_is_one_event(wire: str) -> None:
+    documents = (msgspec.json.format(_line(event), indent=1) for event in WHOLE[wire] if event != "[DONE]")
+    lines = b"".join(b"data: " + document.replace(b"\n", b"\ndata: ") + b"\n\n" for document in documents)
+    assert await read(wire, response(lines)) == READ
+
+
+@formats
+@pytest.mark.parametrize("compressed", [False, True])
+async def test_a_stream_that_comes_byte_by_byte_is_the_same(wire: str, compressed: bool) -> None:
+    body = stream(WHOLE[wire])
+    sent = response(gzip.compress(body), Content_Encoding="gzip") if compressed else response(body)
+    assert await read(wire, sent, 1) == READ
+
+
+@formats
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"data: null\n\n",
+        b"data: []\n\n",
+        b'data: {"a": 1}{"b": 2}\n\n',
+        b'data: {"x": NaN}\n\n',
+        b'data: {"x": "\\ud83d"}\n\n',
+        b"data: " + b"[" * 100_000 + b"\n\n",
+        b"event: error\ndata: Internal server error\n\n",
+    ],
+)
+async def test_what_is_no_reply_breaks_the_stream(wire: str, body: bytes) -> None:
+    whole = stream(WHOLE[wire])
+    first, rest = whole.split(b"\n\n", 1)
+    with pytest.raises(BrokenStream):
+        await read(wire, response(first + b"\n\n" + body + rest))
+
+
+@formats
+@pytest.mark.parametrize("body", [b"", b"\n\n", b": ping\n\n", b"<html>sign in</html>", b"data: [DONE", b"\x00" * 100])
+async def test_a_stream_without_events_is_broken(wire: str, body: bytes) -> None:
+    with pytest.raises(BrokenStream):
+        await read(wire, response(body))
+
+
+@formats
+async def test_a_letter_that_is_not_utf_8_breaks_the_stream(wire: str) -> None:
+    for letter in ("ü", "ä"):
+        with pytest.raises(BrokenStream, match="malformed"):
+            await read(wire, response(stream(WHOLE[wire]).replace(letter.encode(), b"\xe4")))
+
+
+@formats
+@pytest.mark.parametrize("missing", [1, 9, 40])
+async def test_a_compressed_stream_that_is_cut_is_broken(wire: str, missing: int) -> None:
+    with pytest.raises(BrokenStream):
+        await read(wire, response(gzip.compress(stream(WHOLE[wire]))[:-missing], Content_Encoding="gzip"))
+
+
+@formats
+@pytest.mark.parametrize(
+    ("sent", "error", "words"),
+    [
+        (response(b"", "301 Moved", Location="https://elsewhere.example"), BadRequest, "check its base URL"),
+        (response(b"", "204 No Content"), BrokenStream, "before it was complete"),
+        (response(b"<h1>Bad Gateway</h1>", "502 Bad", "text/html"), Transient, r"\(502\): Bad Gateway"),
+        (response(b'{"error":{"mess', "500 Oh", "application/json"), Transient, "500"),
+        (response(b'{"error":"\xff"}', "500 Oh", "application/json"), Transient, "500"),
+        (response(b'{"error":"too busy"}', "529 Busy", "application/json"), Transient, "too busy"),
+        (
+            response(b'{"detail":[{"msg":"field required"}]}', "422 No", "application/json"),
+            BadRequest,
+            "field required",
+        ),
+        (response(b'{"error":{"code":429,"message":"slow"}}', kind="application/json"), Transient, "too many requests"),
+        (response(b'{"error":"slow"}', kind="application/json"), Transient, "slow"),
+        (response(b"<html>sign in</html>", kind="text/html"), BrokenStream, "instead of an event stream"),
+        (response(stream(['{"error":"overloaded, sorry"}'])), BrokenStream, "overloaded, sorry"),
+    ],
+)
+async def test_a_failure_of_any_shape_is_told(wire: str, sent: bytes, error: type[ModelError], words: str) -> None:
+    with pytest.raises(error, match=words):
+        await read(wire, sent)
+
+
+@formats
+@pytest.mark.parametrize(
+    ("asked", "wait"),
+    [("Wed, 18 Nov 2009 00:00:00 GMT", 0.0), ("-5", None), ("soon", None), ("nan", None), ("1e999", None), ("7", 7.0)],
+)
+async def test_a_wait_that_makes_no_sense_is_ignored(wire: str, asked: str, wait: float | None) -> None:
+    with pytest.raises(Transient) as told:
+        await read(wire, response(b"{}", "429 Slow", "application/json", Retry_After=asked))
+    assert told.value.retry_after == wait
+
+
+@formats
+async def test_a_wait_until_next_century_is_a_lack_of_quota(wire: str) -> None:
+    with pytest.raises(QuotaExhausted):
+        await read(wire, response(b"{}", "429 Slow", Retry_After="Wed, 18 Nov 2099 00:00:00 GMT"))
+
+
+# --- one format each ---
+
+Cases = dict[str, tuple[list[Json], list[Chunk]]]
+"""The events of a reply, and what they mean."""
+ONE_CALL: list[Chunk] = [CallChunk("read_file", ARGS, "c1"), Finished("stop")]
+
+
+def hi(**usage: int) -> list[Chunk]:
+    return [TextChunk("hi"), Finished("stop", Usage(**usage))]
+
+
+CHAT: Cases = {
+    "a name in pieces": ([chat_call("read_", ""), chat_call("file", TEXT, id=None), chat_end()], ONE_CALL),
+    "a name with spaces": ([chat_call(" read_file\n"), chat_end()], ONE_CALL),
+    "a number that is text": ([chat_call(index="0"), chat_end()], ONE_CALL),
+    "arguments encoded twice": ([chat_call(arguments=msgspec.json.encode(TEXT).decode()), chat_end()], ONE_CALL),
+    "only roles": ([chat_delta(role="assistant"), chat_delta(content="hi"), chat_end()], hi()),
+    "no delta": ([{"choices": [{"delta": None}]}, chat_delta(content="hi"), chat_end()], hi()),
+    "odd usage": (
+        [chat_delta(content="hi"), chat_end(usage={"prompt_tokens": "5", "completion_tokens": 3.5})],
+        hi(input=5, output=3),
+    ),
+    "an end marker with spaces": ([chat_delta(content="hi"), chat_end(), "  [DONE]  "], hi()),
+    "an id that is a number": ([chat_call(id=7), chat_end()], [CallChunk("read_file", ARGS), Finished("stop")]),
+}
+GEMINI: Cases = {
+    "arguments as text": ([gemini(gemini_call(args=TEXT, id="c1"), finish="STOP")], ONE_CALL),
+    "nothing in its places": (
+        [{"candidates": None}, {"candidates": [{"content": {"parts": None}}]}, gemini({"text": "hi"}, finish="STOP")],
+        hi(),
+    ),
+    "odd usage": (
+        [gemini({"text": "hi"}, finish="STOP", usageMetadata={"promptTokenCount": "5", "candidatesTokenCount": None})],
+        hi(input=5),
+    ),
+    "small letters": ([gemini({"text": "hi"}, finish="stop")], hi()),
+    "usage at last": ([gemini({"text": "hi"}, finish="STOP"), {"usageMetadata": {"promptTokenCount": 5}}], hi(input=5)),
+}
+MESSAGES: Cases = {
+    "input as text": ([block(0, "tool_use", id="c1", name="read_file", input=TEXT), *message_end()], ONE_CALL),
+    "no index": ([block(None, text=None), block_delta(None, "text_delta", text="hi"), *message_end()], hi()),
+    "a block that never began": ([block_delta(0, "text_delta", text="hi"), *message_end()], hi()),
+    "odd usage": (
+        [block_delta(0, "text_delta", text="hi"), *message_end(input_tokens="5", output_tokens=3.0)],
+        hi(input=5, output=3),
+    ),
+    "another message": ([*WHOLE["messages"], *WHOLE["messages"]], READ),
+}
+RESPONSES: Cases = {
+    "an item that ends twice": ([done(item()), done(item()), completed(item())], ONE_CALL),
+    "a call only at the end": ([completed(item())], ONE_CALL),
+    "a text only at the end": ([completed(message("m1", "hi"))], hi()),
+    "another id in every event": ([said("hi", "m1"), done(message("m2", "hi")), completed(message("m3", "hi"))], hi()),
+    "arguments as an object": ([done(item(arguments=ARGS)), completed()], ONE_CALL),
+    "odd usage": ([said("hi"), completed(usage={"input_tokens": "5", "output_tokens": 3.0})], hi(input=5, output=3)),
+    "a broken-off end": (
+        [said("hi"), {"type": "response.incomplete", "response": {"incomplete_details": None}}],
+        [TextChunk("hi"), Finished("other", said="incomplete")],
+    ),
+    "two calls with one id": (
+        [done(item("f1")), done(item("f2", "{}")), completed()],
+        [ONE_CALL[0], CallChunk("read_file", {}), Finished("stop")],
+    ),
+}
+
+
+@pytest.mark.parametrize("odd", CHAT)
+async def test_odd_chat_completions(odd: str) -> None:
+    sent, expected = CHAT[odd]
+    assert await events("chat", *sent) == expected
+
+
+@pytest.mark.parametrize("odd", GEMINI)
+async def test_odd_replies_of_gemini(odd: str) -> None:
+    sent, expected = GEMINI[odd]
+    assert await events("gemini", *sent) == expected
+
+
+@pytest.mark.parametrize("odd", MESSAGES)
+async def test_odd_messages(odd: str) -> None:
+    sent, expected = MESSAGES[odd]
+    assert await events("messages", *sent) == expected
+
+
+@pytest.mark.parametrize("odd", RESPONSES)
+async def test_odd_responses(odd: str) -> None:
+    sent, expected = RESPONSES[odd]
+    assert await events("responses", *sent) == expected
+
+
+async def test_a_completed_response_that_failed_is_a_failure() -> None:
+    with pytest.raises(BrokenStream, match="boom"):
+        await events("responses", said("hi"), completed(status="failed", error={"code": "x", "message": "boom"}))
+
+
+@pytest.mark.parametrize("end", [b"data: [DONE]", b"data:[DONE]", b"data: [DONE]\n"])
+async def test_the_blank_line_after_the_end_marker_may_be_missing(end: bytes) -> None:
+    """But not before the model has said that it is done."""
+    assert await read("chat", response(stream(WHOLE["chat"][:-1]) + end)) == READ
+    with pytest.raises(BrokenStream):
+        await read("chat", response(stream(WHOLE["chat"][:-1]) + end[:-3]))
+
+
+@pytest.mark.parametrize("wire", ["messages", "responses"])
+async def test_what_follows_a_complete_reply_does_not_matter(wire: str) -> None:
+    assert await read(wire, response(stream(WHOLE[wire]) + b"data: {{\n\ngarbage")) == READ
