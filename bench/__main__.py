@@ -17,6 +17,7 @@ from bench import (
     server,
     startup,
     terminal,
+    trial,
     turns,
 )
 from bench.report import print_rows, print_title
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "memory": memory,
     "output": output,
     "sandbox": sandbox,
+    "trial": trial,
     "proxy": proxy,
     "terminal": terminal,
     "server": server,

@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from assent.parts import JsonObject
 from assent.plan import ExecutedFile, SandboxName
+from assent.trial import Trial
 
-Mode = Literal["default", "auto_edit", "yolo", "plan"]
+Mode = Literal["default", "auto_edit", "auto_try", "yolo", "plan"]
 
 Outcome = Literal[
     "proceed_once",
@@ -18,8 +19,13 @@ Outcome = Literal[
     "proceed_always_server",
     "proceed_always_tool",
     "modify_with_editor",
+    "try_first",
+    "run_directly",
     "cancel",
 ]
+"""`try_first` runs a command in a copy of the workspace, and asks again with what it did. Then `proceed_once` applies
+that, and `run_directly` runs the command as if it had not been tried.
+"""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 Risk = Literal["low", "medium", "high"]
@@ -61,6 +67,8 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True,
     """What it may write to in its sandbox, besides the workspace: real paths."""
     executes: tuple[ExecutedFile, ...] = ()
     """The files that it will execute or obey, as far as its words tell, as they are now."""
+    trial: Trial | None = None
+    """What it did when it was tried; a yes then applies that, and the command does not run again."""
 
 
 class InfoDetails(Struct, frozen=True, gc=False, tag="info", omit_defaults=True):
@@ -188,6 +196,8 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Which of the files that a command executes are new or have changed since a person last approved them."""
     expires_at: float | None = None
     tool: str = ""
+    untried: str = ""
+    """Why a command cannot be tried first; empty if it can, or if there is nothing to try."""
 
 
 class Decision(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):

@@ -169,6 +169,17 @@ class ApprovalAnswered(EventBase, frozen=True, tag="approval.answered", kw_only=
     """What the person answered to the model's questions."""
 
 
+class TrialStarted(EventBase, frozen=True, tag="trial.started"):
+    """The call stays awaiting_approval; the next `approval.requested` shows what the command did."""
+
+    call_id: str
+    approval_id: str
+    by: str
+    """Empty if the mode decided it."""
+    key: str = ""
+    """As in `approval.answered`."""
+
+
 class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
     """→ scheduled"""
 
@@ -190,6 +201,10 @@ class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
     """The name under which content too large for the log is kept."""
     takes_back: str = ""
     """The call whose change it undoes."""
+    effects: str = ""
+    """For the effects of a trial: the name under which they are kept. Then `path` is the workspace, and `after` the
+    digest of them all.
+    """
 
 
 class CallStarted(EventBase, frozen=True, tag="call.started"):
@@ -377,6 +392,7 @@ DurableEvent = (
     | CallRequested
     | ApprovalRequested
     | ApprovalAnswered
+    | TrialStarted
     | CallScheduled
     | CallStarted
     | CallFinished

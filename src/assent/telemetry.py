@@ -17,7 +17,7 @@ from assent.events import (
     TurnFinished,
 )
 
-_DECISIONS = {"proceed_once": "accept", "modify_with_editor": "modify", "cancel": "reject"}
+_DECISIONS = {"proceed_once": "accept", "modify_with_editor": "modify", "run_directly": "accept", "cancel": "reject"}
 
 
 def records(envelopes: Iterable[Envelope]) -> Iterator[bytes]:

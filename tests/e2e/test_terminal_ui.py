@@ -143,7 +143,7 @@ def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Prog
         terminal.until("▌ echo x >> canary")
         assert not (program.folder / "canary").exists()
         assert program.events_of_type("approval.answered") == []
-        terminal.type("\x03")  # whatever was typed into the input
+        terminal.type("\x15")  # whatever was typed into the input
         if "Tab to answer" in terminal.until_any(YES, "Tab to answer", "too fast"):
             terminal.type("\t")  # it has the keyboard already if it came when nothing was typed
         while not program.events_of_type("approval.answered"):

@@ -125,6 +125,8 @@ class RecordedSession:
         details: Details,
         why: str = "Commands need your assent.",
         unapproved: tuple[UnapprovedFile, ...] = (),
+        options: tuple[Outcome, ...] = (),
+        untried: str = "",
         **args: object,
     ) -> "RecordedSession":
         self.call(call_id, tool, **args)
@@ -132,10 +134,11 @@ class RecordedSession:
             id=f"q-{call_id}",
             digest=call_id,
             details=details,
-            options=_options(details),
+            options=options or _options(details),
             why=why,
             scopes=_scopes(details),
             unapproved=unapproved,
+            untried=untried,
         )
         return self.happens(ApprovalRequested(call_id, approval))
 

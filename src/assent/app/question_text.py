@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from assent.app.style import Style
+from assent.app.trial_text import trial_lines, trial_title, yes_to
 from assent.app.wording import description, one_line, safe, short_quotes
 from assent.approval import (
     Approval,
@@ -23,15 +24,18 @@ from assent.approval import (
 from assent.sandbox.profiles import PROFILES
 from assent.scheduler.call import AwaitingApproval
 from assent.screen import make_safe
+from assent.trial import Trial
 from assent.web.destinations import from_url
 
-KEYS: dict[str, Outcome] = {
-    "y": "proceed_once",
-    "a": "proceed_always",
-    "s": "proceed_always_server",
-    "t": "proceed_always_tool",
-    "e": "modify_with_editor",
-    "n": "cancel",
+KEYS: dict[Outcome, str] = {
+    "proceed_once": "y",
+    "proceed_always": "a",
+    "proceed_always_server": "s",
+    "proceed_always_tool": "t",
+    "modify_with_editor": "e",
+    "try_first": "t",  # of a command, which is no tool of a server
+    "run_directly": "d",
+    "cancel": "n",
 }
 
 
@@ -45,7 +49,11 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
         yield style.yellow(f"  ! {files}")
     for warning in hidden_characters(call.approval.details):
         yield style.red(f"  ! {safe(warning, 'label')}")
+    if call.approval.untried:
+        yield style.dim(f"  it cannot be tried first: {safe(call.approval.untried, 'label')}")
     yield style.dim(f"  asked because: {safe(short_quotes(call.approval.why))}")
+    if call.tried_by is not None:
+        yield style.dim("  it is being tried")
 
 
 def unapproved_files(approval: Approval) -> str:
@@ -64,28 +72,43 @@ def option_lines(approval: Approval) -> Iterator[str]:
 
 
 def offered_keys(approval: Approval) -> dict[str, Outcome]:
-    return {key: outcome for key, outcome in KEYS.items() if outcome in approval.options}
+    return {key: outcome for outcome, key in KEYS.items() if outcome in approval.options}
 
 
 def _meaning(outcome: Outcome, approval: Approval) -> str:
+    if (trial := tried(approval.details)) is not None:
+        return _AFTER_A_TRIAL[outcome] if outcome in _AFTER_A_TRIAL else yes_to(trial)
     match outcome:
         case "proceed_once" if isinstance(approval.details, AskDetails):
             return "answer: y TEXT, or y and the number of an option; separate several answers with `;`"
-        case "proceed_once":
-            return "yes, once"
         case "proceed_always":
             return f"always: {one_line(approval.scopes[0].reach)}"
-        case "proceed_always_server":
-            return "always, for every tool of this server"
-        case "proceed_always_tool":
-            return "always, for this tool"
-        case "modify_with_editor":
-            return "edit first"
-        case "cancel":
-            return "no, with or without a reason: n use the other branch"
+        case _:
+            return _MEANINGS[outcome]
+
+
+_MEANINGS: dict[Outcome, str] = {
+    "proceed_once": "yes, once",
+    "proceed_always_server": "always, for every tool of this server",
+    "proceed_always_tool": "always, for this tool",
+    "modify_with_editor": "edit first",
+    "try_first": "try it first, in a copy of the workspace",
+    "cancel": "no, with or without a reason: n use the other branch",
+}
+_AFTER_A_TRIAL: dict[Outcome, str] = {
+    "try_first": "try it again",
+    "run_directly": "run it directly, as if it had not been tried",
+    "cancel": "discard it, with or without a reason: n use the other branch",
+}
+
+
+def tried(details: Details) -> Trial | None:
+    return details.trial if isinstance(details, ExecDetails) else None
 
 
 def question_title(details: Details) -> str:
+    if (trial := tried(details)) is not None:
+        return trial_title(trial)
     match details:
         case EditDetails(path=path, old=None):
             return f"Create {safe(path, 'label')}"
@@ -93,18 +116,20 @@ def question_title(details: Details) -> str:
             return f"Change {safe(path, 'label')}"
         case ExecDetails(risk=risk):
             return f"Run a command (risk: {risk})"
-        case InfoDetails(urls=()):
-            return "Access data"
-        case InfoDetails(urls=urls) if from_url(urls[0]) is not None:
-            return "Connect to a host"
-        case InfoDetails():
-            return "Fetch from the web"
+        case InfoDetails(urls=urls):
+            return _request_title(urls)
         case McpDetails(tool=tool, command=command) if command:
             return f"Use {safe(tool, 'label')}, a tool of this project"
         case McpDetails(server=server, tool=tool):
             return f"Use {safe(tool, 'label')} of the server {safe(server, 'label')}"
         case AskDetails():
             return "The model asks you"
+
+
+def _request_title(urls: tuple[str, ...]) -> str:
+    if not urls:
+        return "Access data"
+    return "Fetch from the web" if from_url(urls[0]) is None else "Connect to a host"
 
 
 def _body(details: Details, style: Style) -> Iterator[str]:
@@ -114,12 +139,7 @@ def _body(details: Details, style: Style) -> Iterator[str]:
             if protected:
                 yield style.red(f"protected: {safe(protected, 'label')}")
         case ExecDetails():
-            yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
-            yield f"in {safe(details.directory, 'label')}"
-            if words := sandbox_in_words(details):
-                yield words
-            colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
-            yield colour(f"{details.risk} risk: {safe(short_quotes(details.risk_reason), 'label')}")
+            yield from _command(details, style)
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
             yield from (style.cyan(line) for url in urls for line in _url_lines(url))
@@ -132,6 +152,17 @@ def _body(details: Details, style: Style) -> Iterator[str]:
         case AskDetails(questions=questions):
             for question in questions:
                 yield from _asked(question, style)
+
+
+def _command(details: ExecDetails, style: Style) -> Iterator[str]:
+    yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
+    yield f"in {safe(details.directory, 'label')}"
+    if words := sandbox_in_words(details):
+        yield words
+    colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
+    yield colour(f"{details.risk} risk: {safe(short_quotes(details.risk_reason), 'label')}")
+    if details.trial is not None:
+        yield from trial_lines(details.trial, style)
 
 
 def sandbox_in_words(details: ExecDetails) -> str:
@@ -213,4 +244,6 @@ def exact_text(details: Details) -> str:
 def hidden_characters(details: Details) -> tuple[str, ...]:
     """What a person might overlook: invisible characters, and anything odd about a URL."""
     warnings = details.warnings if isinstance(details, InfoDetails) else ()
-    return (*warnings, *make_safe(exact_text(details), "prompt").suspicious)
+    trial = tried(details)
+    diffs = "".join(effect.diff for effect in trial.effects) if trial is not None else ""
+    return (*warnings, *make_safe(exact_text(details) + diffs, "prompt").suspicious)

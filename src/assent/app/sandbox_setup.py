@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from assent.config import BadSettings, Settings
+from assent.config import BadSettings, Settings, data_folder
 from assent.plan import SandboxName
 
 if TYPE_CHECKING:  # needed with the first command only
@@ -24,13 +24,15 @@ class ProfileReport(Struct, frozen=True):
     probes: tuple[ProbeReport, ...] = ()
 
 
-class SandboxReport(Struct, frozen=True):
+class SandboxReport(Struct, frozen=True, kw_only=True):
     enabled: bool
     approved: SandboxName
     mechanism: str
     problem: str
     """Why there is no sandbox; empty if there is one."""
     profiles: tuple[ProfileReport, ...]
+    untried: str = ""
+    """Why commands cannot be tried first in this folder; empty if they can."""
     landlock: ProfileReport | None = None
     """The only profile that there is without bubblewrap, if the kernel can do it."""
 
@@ -56,18 +58,26 @@ def allowed_domains(settings: Settings, path: Path) -> tuple[str, ...]:
 
 async def check_sandbox(env: Mapping[str, str], folder: str, settings: Settings) -> SandboxReport:
     """Tries every profile, also if one of them fails."""
+    from assent.files.trial_store import TrialStore
     from assent.sandbox.bubblewrap import bubblewrap
+    from assent.sandbox.trials import Trials
 
     found = confinement(env, folder)
     problem = await found.problem()
     return SandboxReport(
-        settings.sandbox.enabled,
-        settings.sandbox.approved,
-        bubblewrap() or "none",
-        problem,
-        await _profiles(found),
-        await _landlock(found) if problem else None,
+        enabled=settings.sandbox.enabled,
+        approved=settings.sandbox.approved,
+        mechanism=bubblewrap() or "none",
+        problem=problem,
+        profiles=await _profiles(found),
+        untried=await Trials(found, TrialStore(trials_folder(env)), folder).problem(),
+        landlock=await _landlock(found) if problem else None,
     )
+
+
+def trials_folder(env: Mapping[str, str]) -> str:
+    """Where what trials change is kept."""
+    return str(data_folder(env) / "trials")
 
 
 async def _landlock(found: "Confinement") -> ProfileReport | None:

@@ -39,7 +39,7 @@ def promise_builtin_tools(
 
 
 def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool, typing: bool) -> "list[AnyTool]":
-    from assent.app.sandbox_setup import confinement
+    from assent.app.sandbox_setup import confinement, trials_folder
     from assent.tools.builtin import builtin_tools
     from assent.tools.shell import TERMINAL
 
@@ -57,4 +57,5 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         confinement=(lambda: confinement(place.env, place.folder)) if settings.sandbox.enabled else None,
         approved=settings.sandbox.approved,
         domains=place.domains,
+        trials=trials_folder(place.env),
     )

@@ -58,6 +58,7 @@ def editing(by: str, me: str = "") -> str:
 MODES: "dict[Mode, str]" = {
     "default": "asks before every change, and every command not known to be harmless",
     "auto_edit": "edits files in the folder without asking; still asks about commands",
+    "auto_try": "tries commands in a copy of the workspace first, and asks about what they did",
     "plan": "only reads, changes nothing",
     "yolo": "runs everything without asking",
 }

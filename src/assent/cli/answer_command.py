@@ -13,7 +13,7 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import CommandSender, Sent
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
-from assent.app.question_text import question_lines
+from assent.app.question_text import question_lines, tried
 from assent.app.session_log import SessionLog
 from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
@@ -31,6 +31,10 @@ SHORT_OUTCOMES: dict[str, Outcome] = {
     "always": "proceed_always",
     "server": "proceed_always_server",
     "tool": "proceed_always_tool",
+    "try": "try_first",
+    "apply": "proceed_once",
+    "direct": "run_directly",
+    "discard": "cancel",
     "no": "cancel",
 }
 
@@ -50,7 +54,8 @@ def _parser() -> Parser:
         "Answers a call that is waiting for approval, in any of your sessions.\n"
         "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`.",
         "outcomes:\n  yes (proceed_once), always (proceed_always), server (proceed_always_server),\n"
-        "  tool (proceed_always_tool), no (cancel)",
+        "  tool (proceed_always_tool), try (try_first: run it in a copy of the workspace first), no (cancel)\n"
+        "after a trial:\n  apply (proceed_once), direct (run_directly), try (again), discard (cancel)",
     )
     parser.add_argument("session", metavar="SESSION")
     parser.add_argument("call", metavar="CALL")
@@ -61,6 +66,9 @@ def _parser() -> Parser:
     )
     parser.add_argument("--content", metavar="FILE", help="approve, but write the content of this file instead")
     parser.add_argument("--args", metavar="JSON", help="approve, but with these arguments instead")
+    parser.add_argument(
+        "--without", type=int, action="append", metavar="N", help="with `apply`: leave out the part with this number"
+    )
     parser.add_argument("--scope", type=int, default=1, metavar="N", help="with `always`: use the N-th scope offered")
     parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for N minutes only")
     parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for N calls only")
@@ -116,12 +124,22 @@ def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
         reason=args.reason,
         content=None if args.content is None else _content(args.content),
         args=None if args.args is None else _arguments(args.args),
+        hunks=None if args.without is None else _without(args.without, call),
         answers=None if args.say is None else tuple(args.say),
         scope=_scope(args.scope, call),
         grant_seconds=args.minutes * 60 if args.minutes is not None else None,
         grant_uses=args.uses,
         by=me(),
     )
+
+
+def _without(numbers: list[int], call: AwaitingApproval) -> tuple[int, ...]:
+    trial = tried(call.approval.details)
+    if trial is None:
+        raise BadAnswer("--without is for a command that was tried")
+    if wrong := [number for number in numbers if not 0 <= number < trial.parts]:
+        raise BadAnswer(f"there is no part {wrong[0]}; the parts have numbers from 0 to {trial.parts - 1}")
+    return tuple(number for number in range(trial.parts) if number not in numbers)
 
 
 def _reach(command: Answer, call: AwaitingApproval) -> Iterator[str]:

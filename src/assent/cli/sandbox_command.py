@@ -47,6 +47,10 @@ def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
         yield style.bold(profile.name) + f": {profile.summary}"
         yield from _probes(profile, style)
     yield ""
+    if report.untried:
+        yield style.red("Commands cannot be tried first here: ") + safe(report.untried)
+    else:
+        yield style.green("Commands can be tried first") + ", in a copy of this folder."
     yield from _settings(report)
 
 

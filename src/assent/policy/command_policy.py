@@ -80,6 +80,11 @@ class CommandJudge:
             return Verdict("ask", "rule", found.doubt.rstrip("."))
         return self._allowed(found)
 
+    def asks_about_words(self) -> bool:
+        """Whether a rule asks about this command, or may."""
+        found = self.judgement()
+        return self._speaking("ask", found) is not None or bool(found.doubt)
+
     def _speaking(self, ruling: Ruling, found: Judgement) -> Rule | None:
         """The first rule that denies or asks: about the tool, about words anywhere in the line, about a named file."""
         whole = first(self._whole, ruling)

@@ -188,6 +188,14 @@ class Policy:
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]
         return CommandJudge(details, rules, grants, self.mode, self._roots, self.unapproved(details))
 
+    def tries_first(self, action: Action) -> bool:
+        """Whether the mode has a command tried before anybody is asked. A rule that asks, asks about its words."""
+        match action.details:
+            case ExecDetails(trial=None) as details if self.mode == "auto_try":
+                return not self.command_judge(action, details).asks_about_words()
+            case _:
+                return False
+
     def only_reads(self, details: ExecDetails) -> bool:
         """Whether the command certainly writes no file, whoever allows it."""
         from assent.policy.effects import only_reads

@@ -15,6 +15,7 @@
     sandbox = "workspace"           # for an allowed command: read-only, workspace or network; "off" asks
     domains = ["registry.npmjs.org"]  # for an allowed command in `network`: where it may connect to without asking
     writable = ["~/.cache/pip"]     # for an allowed command in a sandbox: what it may write to, besides the workspace
+    without_effects = true          # allows only commands that were tried and changed nothing
     examples = { match = ["git push -f"], not_match = ["git pull"] }
 
 Examples are checked when the file is loaded: a rule that does not do what its author expects is an error.
@@ -60,6 +61,7 @@ class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     sandbox: SandboxName | None = None
     domains: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
+    without_effects: bool = False
     examples: Examples = Examples()
 
 
@@ -112,6 +114,8 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
         raise BadRule(f"{place}: priority must be between 0 and 999, not {spec.priority}")
     commands = _commands(spec, place)
     _check_sandbox(spec, commands, place)
+    if spec.without_effects and spec.decision != "allow":
+        raise BadRule(f"{place}: `without_effects` belongs to a rule that allows commands")
     rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
     _check_examples(spec, rules, place)
     return rules
@@ -163,6 +167,7 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
         sandbox=spec.sandbox,
         domains=spec.domains,
         writable=spec.writable,
+        without_effects=spec.without_effects,
     )
 
 

@@ -57,6 +57,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """For a command in the sandbox `network`: the hosts that it may connect to without asking."""
     writable: tuple[str, ...] = ()
     """For a command in a sandbox: what it may write to, besides the workspace."""
+    without_effects: bool = False
+    """It allows only commands that were tried and changed nothing."""
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
         """Whether everything but the command words matches; those are up to the shell gate."""
@@ -71,6 +73,7 @@ class Rule(Struct, frozen=True, kw_only=True):
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
             and (not self.argument or self._argument_matches(action))
+            and (not self.without_effects or _had_no_effects(action))
         )
 
     def _keeps_content(self, tool: str) -> bool:
@@ -226,3 +229,9 @@ def split_allowed(text: str) -> list[str]:
         else:
             current += char
     return [part.strip() for part in [*parts, current] if part.strip()]
+
+
+def _had_no_effects(action: Action) -> bool:
+    """It was tried, to its end, and left the workspace as it was."""
+    trial = action.details.trial if isinstance(action.details, ExecDetails) else None
+    return trial is not None and not trial.effects and not trial.stale

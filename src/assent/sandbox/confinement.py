@@ -19,11 +19,11 @@ from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
 from assent.proxy.doorway import Doorway, proxy_environment
-from assent.sandbox.boxes import BoxMaker, BoxProblem, interpreter_folders, remove_new
+from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.landlock_box import available as landlock_available
 from assent.sandbox.landlock_box import landlock_launcher
-from assent.sandbox.profiles import PROFILES, Profile
+from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
 from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
@@ -38,6 +38,10 @@ _CACHES = {
 }
 """Where caches are in the home folder, and in the sandbox. They get their own folder, because whatever a command puts
 into the real ones acts later, outside the sandbox."""
+
+
+_HOLDS = set[str | None]()
+"""The programs that this process has seen hold; a server tests them once, not for every session."""
 
 
 class Unconfined(Exception):
@@ -86,10 +90,15 @@ class Confinement:
             return "bubblewrap is not installed (apt install bubblewrap)" if sys.platform == "linux" else "not on Linux"
         if (owner := _other_owner(self._roots)) is not None:
             return f"{owner} belongs to another user, whose files root cannot change in a sandbox"
+        if bubblewrap() in _HOLDS:
+            return ""
         try:
-            return await first_failure(self.masks)
+            problem = await first_failure(self.masks)
         except OSError as error:
             return str(error)
+        if not problem:
+            _HOLDS.add(bubblewrap())
+        return problem
 
     async def confine(
         self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), open_network: bool = False
@@ -123,17 +132,30 @@ class Confinement:
         return self._maker.why_not_writable(path)
 
     def _confined(self, profile: Profile, cwd: str, writable: Sequence[str], open_network: bool) -> "Confined":
-        program = bubblewrap()
-        assert program is not None, "tested before"
+        box = self._box(profile, cwd, writable)
         try:
-            box = self._maker.box(profile, cwd, writable)
-            self.masks.make()
             doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
-        except (BoxProblem, OSError) as error:
+        except OSError as error:
             raise Unconfined(str(error)) from error
         box = replace(box, doorway="" if doorway is None else doorway.path, open_network=open_network)
-        launcher = bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
-        return Confined(launcher, box.absent, doorway)
+        return Confined(self._launcher(box, cwd), box.absent, doorway)
+
+    def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
+        try:
+            self.masks.make()
+            return self._maker.box(profile, cwd, writable)
+        except (BoxProblem, OSError) as error:
+            raise Unconfined(str(error)) from error
+
+    def _launcher(self, box: Box, cwd: str) -> Launcher:
+        program = bubblewrap()
+        assert program is not None, "tested before"
+        return bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
+
+    async def launcher_for_trial(self, cwd: str) -> Launcher:
+        """For a command that sees a copy of the workspace: it can write there, and nowhere else. Raises Unconfined."""
+        box = await asyncio.to_thread(self._box, WORKSPACE, cwd)
+        return self._launcher(replace(box, writable=()), cwd)
 
 
 async def _test_landlock() -> str:

@@ -8,18 +8,28 @@ from collections.abc import Mapping
 from assent import failpoints
 from assent.approval import Approval, EditDetails, Grant
 from assent.commands import Answer
-from assent.events import ApprovalAnswered, ApprovalModifying, CallScheduled, CommandTaken, GrantAdded
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalModifying,
+    CallScheduled,
+    CommandTaken,
+    GrantAdded,
+    TrialStarted,
+)
+from assent.hunks import BadHunks
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.policy.rules import BadRule
-from assent.scheduler.approvals import check_answer, edited_args, grant_for, person_decision
+from assent.scheduler.approvals import check_answer, edited_args, grant_for, person_decision, trial_of
 from assent.scheduler.call import AwaitingApproval, Scheduled, advance
 from assent.scheduler.call_task import CallTask, Journal
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions, make_action, new_about
+from assent.scheduler.trial_runs import drop_trial
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
+CHANGED_SINCE_TRIED = "files that it changed in the trial have been changed by somebody else since; look at it again"
 NOT_ALLOWED = "User did not allow tool call"
 """The reason for a refusal that gives none."""
 
@@ -49,6 +59,11 @@ class Answers:
             case "modify_with_editor":
                 await self._modify(task, approval, answer)
                 await self._acknowledge(answer, key)
+            case "try_first":
+                started = TrialStarted(task.call_id, approval.id, answer.by, key)
+                await self._transitions.move(task, started, *_taken(answer, key))  # its own task tries it
+            case "run_directly":
+                await self._run_directly(task, answer, key)
             case _:
                 await self._proceed(task, approval, answer, key)
 
@@ -86,7 +101,10 @@ class Answers:
         assert task.invocation is not None and task.action is not None
         invocation, action = task.invocation, task.action
         args = edited_args(invocation, answer, approval)
-        if args is not None:
+        if args is None and trial_of(approval.details) is not None:
+            action = await self._accepted(task, invocation, answer)
+        elif args is not None:
+            await drop_trial(task)
             if answer.outcome != "proceed_once":
                 raise Refused("changed arguments can only be approved once: `always` would not apply to what runs")
             invocation, action = await self._rebuilt(task, args)
@@ -94,6 +112,31 @@ class Answers:
         self._use(task, invocation, action)
         task.answers = answer.answers
         await self._approve(task, answer, approval, _answered(answer, approval, key, args))
+
+    async def _accepted(self, task: CallTask, invocation: Invocation, answer: Answer) -> Action:
+        """The chosen parts of what a trial showed, if they can still be applied."""
+        triable = invocation.triable()
+        assert triable is not None and task.tool is not None
+        try:
+            triable.accept(answer.hunks)
+        except BadHunks as error:
+            raise Refused(str(error)) from error
+        action = await make_action(self._policy, task.tool, task.request.args, invocation)
+        trial = trial_of(action.details)
+        if trial is None or trial.stale:
+            triable.accept(None)
+            task.disturb()  # it is asked again
+            raise Refused(CHANGED_SINCE_TRIED)
+        return action
+
+    async def _run_directly(self, task: CallTask, answer: Answer, key: str) -> None:
+        """As if it had not been tried: the question about the effects also showed the command."""
+        assert task.invocation is not None and task.tool is not None
+        await drop_trial(task)
+        action = await make_action(self._policy, task.tool, task.request.args, task.invocation)
+        approval = check_answer(task.call, answer)
+        self._use(task, task.invocation, action)
+        await self._approve(task, answer, approval, _answered(answer, approval, key))
 
     async def _approve(self, task: CallTask, answer: Answer, approval: Approval, answered: ApprovalAnswered) -> None:
         assert task.action is not None
@@ -146,7 +189,7 @@ class Answers:
         """Judge every call again that waits, for an answer or for its batch, after a mode change or a changed grant."""
         for task in list(self._tasks.values()):
             match task.call:
-                case AwaitingApproval(answered_by="") if task.action is not None:
+                case AwaitingApproval(answered_by="", tried_by=None) if task.action is not None:
                     await self._rejudge(task, task.action)
                 case Scheduled(decision=decision) if decision.source != "person" and task.action is not None:
                     if self._transitions.verdict(task.action, task.request).ruling != "allow":

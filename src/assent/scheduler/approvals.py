@@ -8,7 +8,18 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assent.approval import Approval, AskDetails, Decision, EditDetails, Grant, McpDetails, Outcome, UnapprovedFile
+from assent.approval import (
+    Approval,
+    AskDetails,
+    Decision,
+    Details,
+    EditDetails,
+    ExecDetails,
+    Grant,
+    McpDetails,
+    Outcome,
+    UnapprovedFile,
+)
 from assent.commands import Answer
 from assent.hunks import BadHunks, accept
 from assent.parts import JsonObject
@@ -18,6 +29,7 @@ from assent.scheduler.call import AwaitingApproval, ToolCall, status
 from assent.scheduler.digest import action_digest
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.tools.tool import Invocation
+from assent.trial import Trial
 
 Clock = Callable[[], float]
 
@@ -32,25 +44,35 @@ def make_approval(
     unapproved: tuple[UnapprovedFile, ...] = (),
     *,
     keeps: bool = False,
+    untried: str | None = None,
 ) -> Approval:
-    """The question for an action that needs approval. `action.details` says what would happen."""
+    """The question for an action that needs approval. `action.details` says what would happen, and `untried` why it
+    cannot be tried first: empty if it can, None if there is nothing to try.
+    """
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
-    scopes = proposed(action, call_id, keeps=keeps)
+    scopes = () if trial_of(action.details) is not None else proposed(action, call_id, keeps=keeps)
     return Approval(
         id=os.urandom(12).hex(),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),
         details=action.details,
-        options=_options(action, invocation, always=bool(scopes)),
+        options=_options(action, invocation, always=bool(scopes), tries=untried == ""),
         why=why,
         scopes=scopes,
         unapproved=unapproved,
         expires_at=expires_at,
         tool=action.tool,
+        untried=untried or "",
     )
 
 
-def _options(action: Action, invocation: Invocation, *, always: bool) -> tuple[Outcome, ...]:
+def trial_of(details: Details | None) -> Trial | None:
+    return details.trial if isinstance(details, ExecDetails) else None
+
+
+def _options(action: Action, invocation: Invocation, *, always: bool, tries: bool) -> tuple[Outcome, ...]:
+    if (trial := trial_of(action.details)) is not None:
+        return _options_after(trial, tries=tries)
     offered = list[Outcome](("proceed_once",))
     if always:
         offered.append("proceed_always")
@@ -58,7 +80,17 @@ def _options(action: Action, invocation: Invocation, *, always: bool) -> tuple[O
         offered.extend(("proceed_always_server", "proceed_always_tool"))
     if invocation.modifiable() is not None:
         offered.append("modify_with_editor")
+    if tries:
+        offered.append("try_first")
     return (*offered, "cancel")
+
+
+def _options_after(trial: Trial, *, tries: bool) -> tuple[Outcome, ...]:
+    """What is outdated cannot be applied."""
+    offered = list[Outcome](() if trial.stale else ("proceed_once",))
+    if tries:
+        offered.append("try_first")
+    return (*offered, "run_directly", "cancel")
 
 
 def check_answer(call: ToolCall, answer: Answer) -> Approval:
@@ -70,6 +102,8 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
     approval = call.approval
     if answer.outcome == "cancel":
         return approval  # a no needs no digest: nothing happens
+    if call.tried_by is not None:
+        raise Refused("it is being tried; wait until it shows what it did, or say no")
     if answer.digest != approval.digest:
         raise Refused("the action has changed since it was shown to you; look at it again before you answer")
     if isinstance(approval.details, AskDetails):
@@ -87,7 +121,8 @@ def _check_answers(questions: int, answer: Answer) -> None:
 
 def edited_args(invocation: Invocation, answer: Answer, approval: Approval) -> JsonObject | None:
     """The arguments that the answer substitutes for the model's; None if it keeps them."""
-    content = answer.content if answer.hunks is None else _accepted(approval, answer.hunks)
+    parts = None if trial_of(approval.details) is not None else answer.hunks
+    content = answer.content if parts is None else _accepted(approval, parts)
     if content is None:
         return answer.args
     modifiable = invocation.modifiable()

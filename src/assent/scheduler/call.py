@@ -30,6 +30,7 @@ from assent.events import (
     ConnectionEnded,
     ConnectionRequested,
     Event,
+    TrialStarted,
 )
 from assent.parts import Display, Failure, InputWanted, Result
 
@@ -52,6 +53,10 @@ class AwaitingApproval(Struct, frozen=True, gc=False, tag="awaiting_approval", k
     """Who has the proposal open in an editor."""
     edited: bool = False
     """A person has changed the arguments; the model is told when it runs."""
+    tried_by: str | None = None
+    """Who has it tried right now; empty if the mode decided it, None if nobody."""
+    output: str = ""
+    """What it printed so far, while it is tried."""
     refusal: str = ""
     """The reason a person gave with their no."""
 
@@ -156,15 +161,11 @@ def advance(call: ToolCall, event: Event) -> ToolCall:
 def _following(call: ToolCall, event: Event) -> ToolCall | None:
     if isinstance(call, Terminal):
         return None
+    if isinstance(call, AwaitingApproval) and isinstance(event, _AboutQuestion):
+        return _asked(call, event)
     match call, event:
         case Executing(), CallOutput() | CallProcess() | CallInput() | ConnectionRequested() | ConnectionEnded():
             return _running(call, event)
-        case AwaitingApproval(), ApprovalModifying():
-            return replace(call, modifying_by=event.by)
-        case AwaitingApproval(), ApprovalAnswered():
-            refusal = event.reason if event.outcome == "cancel" else ""
-            request = _with_args(call.request, event.args)
-            return replace(call, request=request, answered_by=event.by, refusal=refusal)
         case _, ApprovalRequested():
             edited = event.args is not None or _was_edited(call)
             request = _with_args(_described(call.request, event.about), event.args)
@@ -177,6 +178,28 @@ def _following(call: ToolCall, event: Event) -> ToolCall | None:
             )
         case _, CallFinished():
             return _finished(call, event)
+        case _:
+            return None
+
+
+_AboutQuestion = ApprovalModifying | ApprovalAnswered | TrialStarted | CallOutput | CallProcess
+
+
+def _asked(call: AwaitingApproval, event: _AboutQuestion) -> AwaitingApproval | None:
+    """The question is still the same one."""
+    match call, event:
+        case AwaitingApproval(tried_by=str()), CallOutput():
+            return replace(call, output=(call.output + event.text)[-LIVE_OUTPUT_LIMIT:])
+        case AwaitingApproval(tried_by=str()), CallProcess():
+            return call
+        case AwaitingApproval(tried_by=None), TrialStarted():
+            return replace(call, tried_by=event.by)
+        case _, ApprovalModifying():
+            return replace(call, modifying_by=event.by)
+        case _, ApprovalAnswered():
+            refusal = event.reason if event.outcome == "cancel" else ""
+            request = _with_args(call.request, event.args)
+            return replace(call, request=request, answered_by=event.by, refusal=refusal)
         case _:
             return None
 

@@ -21,14 +21,15 @@ from assent.plan import ExecutedFile
 from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
-from assent.scheduler.answers import Answers
-from assent.scheduler.approvals import Clock
+from assent.scheduler.answers import CHANGED_SINCE_TRIED, Answers
+from assent.scheduler.approvals import Clock, trial_of
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
 from assent.scheduler.connection_gate import ConnectionGate
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions
+from assent.scheduler.trial_runs import STOPPED, TrialRuns, drop_trial
 from assent.secrets.mask import Masker
 from assent.tools.registry import Registry
 from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
@@ -40,8 +41,12 @@ INTERRUPTED = Failure(
 )
 
 
-def interrupted(survivors: tuple[int, ...]) -> Failure:
-    """The end of a call that an earlier process was running, with those of its processes that could not be ended."""
+def interrupted(survivors: tuple[int, ...], outcome: str = "") -> Failure:
+    """The end of a call that an earlier process was running: what is known of it, and those of its processes that could
+    not be ended.
+    """
+    if outcome:
+        return Failure(INTERRUPTED.type, f"Assent stopped while this call was running. {outcome}")
     if not survivors:
         return INTERRUPTED
     who = ", ".join(map(str, survivors))
@@ -91,6 +96,7 @@ class Scheduler:
             masker=self._masker,
         )
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
+        self._trials = TrialRuns(self._transitions, self._live_channel, self._trial_permit)
 
     # --- the client interface ---
 
@@ -224,6 +230,8 @@ class Scheduler:
             await self._cancelled(task)
         finally:
             task.answerable.set()
+            if isinstance(task.call, Terminal):
+                await drop_trial(task)
             batch.leave(task)
 
     async def _decide(self, task: CallTask, batch: Batch) -> None:
@@ -248,6 +256,9 @@ class Scheduler:
     async def _until_answered(self, task: CallTask) -> None:
         task.answerable.set()
         while isinstance(task.call, AwaitingApproval):
+            if task.call.tried_by is not None:
+                await self._trials.run(task)
+                continue
             if task.stale:
                 await self._look_again(task)
                 continue
@@ -306,7 +317,7 @@ class Scheduler:
         match task.call:
             case AwaitingApproval(approval=asked) if verdict.ruling == "ask":
                 if self._transitions.digest(task) != asked.digest:
-                    await self._transitions.ask(task, task.invocation, "an earlier call changed what it would do")
+                    await self._transitions.ask(task, task.invocation, _why_changed(task))
             case Scheduled(decision=Decision(source="person", digest=digest)) if _may_stand(verdict, task):
                 if self._transitions.digest(task) != digest:
                     await self._transitions.ask(task, task.invocation, self._transitions.what_changed(task))
@@ -324,7 +335,7 @@ class Scheduler:
         self._transitions.run(task)
         await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
         failpoints.hit("started")
-        gate = ConnectionGate(task, self._policy, self._clock, self._ask_below)
+        gate = self._connection_gate(task)
         live = LiveChannel(task, self._journal, self._masker, gate)
         try:
             result = await _closing(live, gate, task.invocation.execute(permit, live))
@@ -358,6 +369,23 @@ class Scheduler:
             answers=task.answers,
             mark=self._transitions.mark(task),
             unchanged=_approved_files(task.action) if decision.source in ("person", "grant") else (),
+        )
+
+    def _connection_gate(self, task: CallTask) -> ConnectionGate:
+        return ConnectionGate(task, self._policy, self._clock, self._ask_below)
+
+    def _live_channel(self, task: CallTask) -> LiveChannel:
+        """For a trial, which has no network."""
+        return LiveChannel(task, self._journal, self._masker, self._connection_gate(task))
+
+    def _trial_permit(self, task: CallTask, call: AwaitingApproval) -> Permit:
+        """For a trial: a person has seen the command, or the mode has it tried, and it changes nothing."""
+        details = call.approval.details
+        return Permit(
+            call_id=task.call_id,
+            digest=call.approval.digest,
+            mark=self._transitions.mark(task),
+            unchanged=details.executes if isinstance(details, ExecDetails) else (),
         )
 
     async def _ask_below(self, task: CallTask) -> ToolCall:
@@ -410,7 +438,8 @@ class Scheduler:
         """Continue a call from the log. What may have happened does not happen again; a question stays a question."""
         match task.call:
             case Executing():
-                await self._transitions.fail(task, interrupted(await self._leftovers(task)))
+                failure = interrupted(await self._leftovers(task), await self._transitions.known_outcome(task))
+                await self._transitions.fail(task, failure)
             case Validating():
                 await self._decide(task, batch)
             case AwaitingApproval() | Scheduled():
@@ -428,8 +457,11 @@ class Scheduler:
 
     async def _resume_decided(self, task: CallTask, call: AwaitingApproval | Scheduled, batch: Batch) -> None:
         invocation = await self._transitions.build(task)
+        await self._trials.resume(task, call)
         verdict = await self._judge_in_order(task, invocation, batch)
         match call:
+            case AwaitingApproval(tried_by=str()) if verdict.ruling == "ask":
+                await self._transitions.ask(task, invocation, STOPPED)
             case Scheduled() if call.decision.source == "person" and not task.postponed:
                 await self._transitions.ask(task, invocation, "you approved it, but Assent stopped before it started")
             case Scheduled() if verdict.ruling == "allow":
@@ -445,6 +477,11 @@ class Scheduler:
 def _approved_files(action: Action) -> tuple[ExecutedFile, ...]:
     """What a rule or a mode allows, it allows whatever is in the files."""
     return action.details.executes if isinstance(action.details, ExecDetails) else ()
+
+
+def _why_changed(task: CallTask) -> str:
+    trial = trial_of(None if task.action is None else task.action.details)
+    return CHANGED_SINCE_TRIED if trial is not None else "an earlier call changed what it would do"
 
 
 def _may_stand(verdict: Verdict, task: CallTask) -> bool:
@@ -464,7 +501,7 @@ def _why_again(task: CallTask, before: Approval) -> str:
 def _can_be_parked(call: ToolCall) -> bool:
     match call:
         case AwaitingApproval():
-            return not (call.answered_by or call.modifying_by)
+            return not (call.answered_by or call.modifying_by) and call.tried_by is None
         case Scheduled():
             return call.decision.source != "person"  # their approval would have to be requested again
         case _:

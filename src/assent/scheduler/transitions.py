@@ -19,6 +19,7 @@ from assent.events import (
     CommandTaken,
     DurableEvent,
     GrantAdded,
+    TrialStarted,
 )
 from assent.parts import Failure, JsonObject, TerminalDisplay
 from assent.policy.action import Action
@@ -177,12 +178,15 @@ class Transitions:
             task.plan = verdict.plan
             task.touches = self.touched(task)
             task.tell_siblings()
+            if verdict.ruling == "ask" and await self._waits_to_be_tried(task, invocation):
+                task.postponed = True
+                return POSTPONED
             return verdict
         except ToolFailed as error:
             task.action = task.plan = None
             task.touches = self.touched(task)
             task.tell_siblings()
-            if task.in_turn or task.siblings is None or not task.siblings.may_change(task):
+            if not _follows_others(task):
                 await self.fail(task, error.failure)
             task.postponed = True
             return POSTPONED
@@ -214,10 +218,10 @@ class Transitions:
                 await self.allow(task, verdict)
             case "deny":
                 await self.deny(task, verdict)
-            case "ask" if not self._attended:
-                await self.fail(task, _nobody_to_ask(task, verdict))
+            case "ask" if await self._tries_by_itself(task, invocation):
+                await self.ask(task, invocation, verdict.reason, tried=True)
             case "ask":
-                await self.ask(task, invocation, verdict.reason)
+                await self.ask_or_fail(task, invocation, verdict.reason)
 
     def allow(self, task: CallTask, verdict: Verdict) -> Awaitable[None]:
         decision = Decision(source=verdict.source, reason=verdict.reason, rule=verdict.rule)
@@ -226,21 +230,63 @@ class Transitions:
     async def deny(self, task: CallTask, verdict: Verdict) -> NoReturn:
         await self.fail(task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
 
-    async def ask(self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None) -> None:
+    async def ask_or_fail(self, task: CallTask, invocation: Invocation, why: str) -> None:
+        if not self._attended:
+            await self.fail(task, _nobody_to_ask(task, why))
+        await self.ask(task, invocation, why)
+
+    async def ask(
+        self, task: CallTask, invocation: Invocation, why: str, args: JsonObject | None = None, *, tried: bool = False
+    ) -> None:
+        """With `tried`, it is tried at once, and the question that follows is about what it did."""
         assert task.action is not None
         limits = [limit for limit in (self._approval_ttl, task.max_wait) if limit is not None]
         expires = self._clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
+        untried = await self._why_untried(task, invocation)
         keeps = self._policy.keeps_rules
         approval = make_approval(
-            self._session, task.call_id, task.action, invocation, why, expires, unapproved, keeps=keeps
+            self._session,
+            task.call_id,
+            task.action,
+            invocation,
+            why,
+            expires,
+            unapproved,
+            keeps=keeps,
+            untried=untried,
         )
-        await self.move(task, ApprovalRequested(task.call_id, approval, args, new_about(task, invocation)))
+        events: list[DurableEvent] = [ApprovalRequested(task.call_id, approval, args, new_about(task, invocation))]
+        events += [TrialStarted(task.call_id, approval.id, "")] if tried else []
+        await self.move(task, *events)
         failpoints.hit("asked")
+
+    async def _why_untried(self, task: CallTask, invocation: Invocation) -> str | None:
+        """Why the call cannot be tried first; empty if it can, None if there is nothing to try."""
+        details = task.action.details if task.action is not None else None
+        triable = invocation.triable()
+        if triable is None or not isinstance(details, ExecDetails) or details.wider:
+            return None
+        problem = await triable.problem()  # first, so that questions come in the order of the calls
+        return "earlier calls of the same reply run first" if not problem and _follows_others(task) else problem
+
+    async def _waits_to_be_tried(self, task: CallTask, invocation: Invocation) -> bool:
+        """Whether the mode has it tried, but not before earlier calls have run."""
+        if not _follows_others(task) or task.action is None or not self._policy.tries_first(task.action):
+            return False
+        triable = invocation.triable()
+        return triable is not None and not await triable.problem()
+
+    async def _tries_by_itself(self, task: CallTask, invocation: Invocation) -> bool:
+        if task.action is None or not self._policy.tries_first(task.action):
+            return False
+        return await self._why_untried(task, invocation) == ""
 
     def what_changed(self, task: CallTask) -> str:
         """Why a yes does not cover what the call would do now."""
         details = task.action.details if task.action is not None else None
+        if isinstance(details, ExecDetails) and details.trial is not None and details.trial.stale:
+            return "files that it changed in the trial have been changed by somebody else since"
         files = self._policy.unapproved(details)
         return unapproved_in_words(files) if files else "what it would do has changed since you approved it"
 
@@ -262,6 +308,16 @@ class Transitions:
             return await tool.build(task.request.args).end_leftovers(self.mark(task))
         except InvalidParams:
             return ()
+
+    async def known_outcome(self, task: CallTask) -> str:
+        """What a call has done that an earlier process was running; empty if that is unknown."""
+        tool = await self._registry.find(task.request.tool)
+        if tool is None:
+            return ""
+        try:
+            return await tool.build(task.request.args).known_outcome(self.mark(task))
+        except InvalidParams:
+            return ""
 
     # --- endings ---
 
@@ -307,12 +363,17 @@ class Transitions:
         return round((self._timer() - moment) * 1000)
 
 
-def _nobody_to_ask(task: CallTask, verdict: Verdict) -> Failure:
+def _nobody_to_ask(task: CallTask, why: str) -> Failure:
     return Failure(
         "approval_unavailable",
-        f'Tool execution of "{task.request.tool}" needs approval ({verdict.reason}), and nobody can give it. '
+        f'Tool execution of "{task.request.tool}" needs approval ({why}), and nobody can give it. '
         "Do not try again; continue without it or say what the user should run.",
     )
+
+
+def _follows_others(task: CallTask) -> bool:
+    """Whether earlier calls of its batch may still change what it would do."""
+    return not task.in_turn and task.siblings is not None and task.siblings.may_change(task)
 
 
 def _partial_output(task: CallTask) -> TerminalDisplay | None:

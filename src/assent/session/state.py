@@ -52,6 +52,7 @@ from assent.events import (
     SessionRenamed,
     TextDelta,
     ThoughtDelta,
+    TrialStarted,
     TurnFinished,
 )
 from assent.parts import Call, Effort, Message, Todo, TodosDisplay, Usage
@@ -135,10 +136,8 @@ class SessionState:
                 pass  # first, because there are thousands; the complete reply comes with ModelReplied
             case CallRequested():
                 self._put(begin(event, ts))
-            case ApprovalAnswered():
-                self.answered_by[event.call_id] = event.by
-                self.keys.add(event.key)
-                self._advance(event.call_id, event)
+            case ApprovalAnswered() | TrialStarted():
+                self._answer(event)
             case CallStarted():
                 self._advance(event.call_id, event)
                 self._start(event)
@@ -157,6 +156,12 @@ class SessionState:
                 self._converse(event, ts)
             case _:
                 self._settle(event)
+
+    def _answer(self, event: ApprovalAnswered | TrialStarted) -> None:
+        if isinstance(event, ApprovalAnswered):
+            self.answered_by[event.call_id] = event.by
+        self.keys.add(event.key)
+        self._advance(event.call_id, event)
 
     def _run_in_background(self, event: BackgroundStarted | BackgroundEnded, ts: float) -> None:
         match event:

@@ -50,6 +50,7 @@ def builtin_tools(
     confinement: "Callable[[], Confinement] | None" = None,
     approved: SandboxName = "off",
     domains: tuple[str, ...] = (),
+    trials: str = "",
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
     watching. `typing`: a person can type into them. `background` runs those that go on after their call. `outputs` is
@@ -57,7 +58,7 @@ def builtin_tools(
     own context file; without one nothing is remembered. `contents` keeps large file contents from before a change.
     `environment` selects the variables that commands get, `masker` masks secrets in what they print, `confinement` puts
     them into a sandbox, `approved` is the profile of those that run as they are written, and `domains` are the hosts
-    that all of them may connect to.
+    that all of them may connect to. `trials` is the folder for what trials change; without one, nothing can be tried.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
@@ -73,6 +74,7 @@ def builtin_tools(
         confinement=confinement,
         approved=approved,
         domains=domains,
+        trials=trials,
     )
     return [
         ReadFileTool(files),
@@ -90,7 +92,7 @@ def builtin_tools(
         AskUserTool(),
         ProposePlanTool(),
         *remembered,
-        UndoTool([files, *(tool.memory for tool in remembered)]),
+        UndoTool([files, *(tool.memory for tool in remembered)], trials),
     ]
 
 

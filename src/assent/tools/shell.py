@@ -8,13 +8,14 @@ import functools
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
+from assent.events import FileChange
 from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
 from assent.plan import SandboxName
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     from assent.process.run_program import ProcessFinished, ProcessLimits
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
+    from assent.sandbox.trials import StartedTrial, Trials
     from assent.tools.support.background import BackgroundCommands
     from assent.tools.support.network_access import NetworkAccess
+    from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.whole_output import WholeOutput
     from assent.web.dial import Dial
     from assent.web.urls import Resolver
@@ -109,12 +112,13 @@ class ShellTool(Tool[ShellParams]):
         domains: tuple[str, ...] = (),
         resolve: "Resolver | None" = None,
         dial: "Dial | None" = None,
+        trials: str = "",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
         that run as they are written. `background` runs those that go on after the call. The other arguments say which
         variables commands get, where to keep output that is too long for the model, what masks the secrets in it, what
         confines commands, which profile those have that run as they are written, to which hosts all of them may
-        connect, and how hosts are resolved and dialled.
+        connect, how hosts are resolved and dialled, and where to keep what trials change.
         """
         self.files = files
         self.limits = limits
@@ -130,6 +134,17 @@ class ShellTool(Tool[ShellParams]):
         self.domains = domains
         self.resolve, self.dial = resolve, dial
         self.said_no_sandbox = False
+        self._trials = trials
+
+    @functools.cached_property
+    def trials(self) -> "Trials | None":
+        """What tries commands first; None if nothing does."""
+        if not self._trials or self.confinement is None:
+            return None
+        from assent.files.trial_store import TrialStore
+        from assent.sandbox.trials import Trials
+
+        return Trials(self.confinement(), TrialStore(self._trials), self.files.root)
 
     @functools.cached_property
     def background(self) -> "BackgroundCommands":
@@ -154,6 +169,16 @@ class ShellTool(Tool[ShellParams]):
         return ShellInvocation(self, params)
 
 
+class _Ended(NamedTuple):
+    """A command that ran, with everything that has to be said about it."""
+
+    finished: "ProcessFinished"
+    whole: "WholeOutput"
+    removed: list[str]
+    watch: "StartWatch"
+    access: "NetworkAccess"
+
+
 class ShellInvocation(Invocation):
     def __init__(self, tool: ShellTool, params: ShellParams) -> None:
         self._tool = tool
@@ -161,6 +186,7 @@ class ShellInvocation(Invocation):
         self._keyboard: Keyboard | None = None
         self._notices: list[str] = []
         """What the person is told with the output, besides the model."""
+        self._trial: ShellTrial | None = None
 
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
@@ -185,7 +211,20 @@ class ShellInvocation(Invocation):
             background=self._params.is_background,
             domains=self._wanted_domains if self._asked == "network" else (),
             writable=self._wanted_paths if self._asked != "off" else (),
+            trial=None if self._trial is None else await self._trial.shown(),
         )
+
+    def triable(self) -> "ShellTrial | None":
+        if self._params.is_background:
+            return None  # a trial ends with everything that it started
+        if self._trial is None and self._tool.trials is not None:
+            from assent.tools.support.shell_trial import ShellTrial
+
+            self._trial = ShellTrial(self._tool.trials, self._tried, self._directory)
+        return self._trial
+
+    def change(self) -> FileChange | None:
+        return None if self._trial is None else self._trial.change()
 
     def resources(self) -> Resources:
         """The files that a command touches are unknown here; the gate decides whether it only reads."""
@@ -195,6 +234,37 @@ class ShellInvocation(Invocation):
         return (self._tool.files.absolute(self._params.dir_path),)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        from assent.tools.support.command_report import ended_badly, for_person
+
+        if self._trial is not None and self._trial.is_shown:
+            return await self._trial.apply()
+        if self._params.is_background:
+            return await self._start_in_background(permit, live)
+        ended = await self._watched(permit, await self._confined(permit), live)
+        report = self._report(ended, permit, self._profile(permit))
+        notices = "".join(f"[{note}]\n" for note in self._notices)
+        output = for_person(ended.finished) + ended.access.for_person() + notices
+        return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
+
+    async def _tried(self, permit: Permit, live: Live, started: "StartedTrial") -> "TriedCommand":
+        """The command in a copy of the workspace; what it says is kept until the effects are applied."""
+        from assent.process.plain_text import plain
+        from assent.sandbox.confinement import Confined
+        from assent.tools.support.command_report import ended_badly, for_person
+        from assent.tools.support.shell_trial import TriedCommand
+
+        ended = await self._watched(permit, Confined(started.launcher), live, typing=False)
+        finished, mask = ended.finished, self._tool.masker.text
+        if finished.never_ran:
+            raise ToolFailed("trial_unavailable", f"The command could not be tried: {finished.output.text().strip()}")
+        report = mask(self._report(ended, permit, "workspace"))
+        notices, self._notices = tuple(self._notices), []
+        return TriedCommand(mask(plain(for_person(finished))), ended_badly(finished) or "exit 0", report, notices)
+
+    async def _watched(
+        self, permit: Permit, confined: "Confined | None", live: Live, *, typing: bool = True
+    ) -> "_Ended":
+        """`typing`: a person can type what it asks for, if they can at all."""
         import asyncio
 
         from assent.process.changed_files import StartWatch
@@ -203,13 +273,11 @@ class ShellInvocation(Invocation):
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
 
-        if self._params.is_background:
-            return await self._start_in_background(permit, live)
         throttle = Throttle(live.output, live.received)
         cleaner = OutputCleaner(self._tool.masker)
         whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
-        confined = await self._confined(permit)
-        keyboard = self._open_keyboard(live) if permit.plan is None and self._tool.typing else None
+        typing = typing and permit.plan is None and self._tool.typing
+        keyboard = self._open_keyboard(live) if typing else None
         removed: list[str] = []
         access = NetworkAccess(live, self._domains(permit))
         watch = StartWatch(permit.unchanged)
@@ -233,7 +301,7 @@ class ShellInvocation(Invocation):
             whole.close()
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        return self._result(finished, whole, permit, removed, watch, access)
+        return _Ended(finished, whole, removed, watch, access)
 
     async def _run(
         self,
@@ -381,35 +449,26 @@ class ShellInvocation(Invocation):
                 "sandbox_unavailable", f"The command did not run, because there is no sandbox: {error}"
             ) from error
 
-    def _result(
-        self,
-        finished: "ProcessFinished",
-        whole: "WholeOutput",
-        permit: Permit,
-        removed: list[str],
-        watch: "StartWatch",
-        access: "NetworkAccess",
-    ) -> ToolResult:
-        from assent.tools.support.command_report import ended_badly, for_model, for_person, missed, passed_over
+    def _report(self, ended: "_Ended", permit: Permit, profile: SandboxName) -> str:
+        """For the model. What the person must know, too, becomes a notice."""
+        from assent.tools.support.command_report import for_model, missed, passed_over
         from assent.tools.support.input_notes import input_notes
         from assent.tools.support.limit_notes import limit_notes
         from assent.tools.support.sandbox_notes import sandbox_notes
 
-        folder = self._directory()
+        finished, folder = ended.finished, self._directory()
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)
-        refused = access.notes() or sandbox_notes(
-            finished, self._profile(permit), tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
+        refused = ended.access.notes() or sandbox_notes(
+            finished, profile, tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
         )
-        notes += [*refused, *removed, *limit_notes(finished, self._tool.limits)]
+        notes += [*refused, *ended.removed, *limit_notes(finished, self._tool.limits)]
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
-        watch.look()
-        if watch.changed is not None:
-            self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(watch.changed)))
-        report = "\n".join([for_model(finished, self._limits, whole, shown), *notes, *self._notices])
-        output = for_person(finished) + access.for_person() + "".join(f"[{note}]\n" for note in self._notices)
-        return ToolResult(report, TerminalDisplay(output, ended_badly(finished)))
+        ended.watch.look()
+        if ended.watch.changed is not None:
+            self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))
+        return "\n".join([for_model(finished, self._limits, ended.whole, shown), *notes, *self._notices])
 
     def _without_sandbox(self, why: Exception) -> None:
         """The person and the model are told once that there is no sandbox."""
@@ -421,6 +480,13 @@ class ShellInvocation(Invocation):
         from assent.process.leftover import end_leftovers
 
         return await end_leftovers(mark)
+
+    async def known_outcome(self, mark: str) -> str:
+        if self._tool.trials is None:
+            return ""
+        from assent.tools.support.shell_trial import what_was_applied
+
+        return await what_was_applied(self._tool.trials, mark)
 
     @functools.cached_property
     def _limits(self) -> "ProcessLimits":

@@ -17,6 +17,7 @@ from assent.approval import Details
 from assent.events import FileChange
 from assent.parts import Display, Failure, InputWanted, JsonObject, Media, Text
 from assent.plan import ExecutedFile, Plan
+from assent.trial import Trial
 from assent.web.access import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
@@ -133,6 +134,32 @@ class Modifiable(Protocol):
     def args_for(self, content: str) -> JsonObject: ...
 
 
+class Triable(Protocol):
+    """An invocation that can be tried first: afterwards, `should_confirm` shows what it did, and `execute` applies
+    that.
+    """
+
+    async def problem(self) -> str:
+        """Why it cannot be tried here; empty if it can."""
+        ...
+
+    async def try_out(self, permit: Permit, live: Live) -> None:
+        """Raises ToolFailed."""
+        ...
+
+    def accept(self, chosen: tuple[int, ...] | None) -> None:
+        """Apply only these parts of what was shown; None for all. Raises BadHunks."""
+        ...
+
+    async def resume(self, shown: Trial) -> bool:
+        """Take up a trial of an earlier process; False if nothing of it is left."""
+        ...
+
+    async def discard(self, mark: str = "") -> None:
+        """As if it had not been tried. `mark`: also what an earlier process left under it."""
+        ...
+
+
 class Invocation(ABC):
     """One validated request. Cancelling the task that runs `execute` cancels it."""
 
@@ -158,6 +185,9 @@ class Invocation(ABC):
     def modifiable(self) -> Modifiable | None:
         return None
 
+    def triable(self) -> Triable | None:
+        return None
+
     def build_on(self, earlier: Earlier) -> None:
         """For a call that writes a file: from now on it starts from what earlier calls would leave."""
         return
@@ -178,6 +208,10 @@ class Invocation(ABC):
         ended.
         """
         return ()
+
+    async def known_outcome(self, mark: str) -> str:
+        """After a crash: what the call with this mark has done, in a sentence; empty if that is unknown."""
+        return ""
 
 
 class ToolFacts(Struct, frozen=True, kw_only=True):

@@ -38,9 +38,10 @@ class UndoTool(Tool[UndoParams]):
     for_model = False
     params = UndoParams
 
-    def __init__(self, places: Sequence[Files]) -> None:
-        """`places`: wherever our tools write."""
+    def __init__(self, places: Sequence[Files], trials: str = "") -> None:
+        """`places`: wherever our tools write; `trials`: where what trials replaced is kept."""
         self.places = places
+        self.trials = trials
         self.changes: Mapping[str, FileChange] = {}
 
     def look_back_on(self, changes: Mapping[str, FileChange]) -> None:
@@ -53,6 +54,10 @@ class UndoTool(Tool[UndoParams]):
         files = next((files for files in self.places if files.holds(change.path)), None)
         if files is None:
             raise InvalidParams(f"{change.path} is outside the folder of this session and cannot be changed from here")
+        if change.effects:
+            from assent.tools.support.undo_effects import EffectsUndo
+
+            return EffectsUndo(files, self.trials, params.call_id, change)
         return UndoInvocation(files, params.call_id, self.changes)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from assent.approval import (
@@ -13,14 +14,16 @@ from assent.approval import (
     ExecDetails,
     InfoDetails,
     McpDetails,
+    Outcome,
     Question,
     UnapprovedFile,
 )
-from assent.events import Attached
+from assent.events import Attached, TrialStarted
 from assent.front.tui.answer_screens import AnswerScreen
 from assent.front.tui.viewer import ViewerScreen
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text, Todo, TodosDisplay
 from assent.tools.support.diff import diff
+from assent.trial import ShownEffect, Trial
 from support.recorded_session import FOLDER, RecordedSession
 from support.screens import SIZES, Play, check, picture, settle
 
@@ -211,6 +214,41 @@ def changed_script() -> RecordedSession:
     return recording.asks("c1", "run_shell_command", command("./scripts/ci.sh"), why, files, command="./scripts/ci.sh")
 
 
+OFFERED: tuple[Outcome, ...] = ("proceed_once", "proceed_always", "try_first", "cancel")
+EFFECTS = (
+    ShownEffect(path="cart.py", what="changed", diff=diff("cart.py", OLD, TWO).text, parts=2),
+    ShownEffect(path="conftest.py", what="added", summary="executable", diff=diff("conftest.py", None, "x = 1\n").text),
+    ShownEffect(path="logo.png", what="changed", summary="not text, or long: 12 KB → 14 KB"),
+    ShownEffect(path="out", what="added", summary="10,000 added (41 MB)", files=10_000),
+    ShownEffect(path=".vscode/tasks.json", what="added", parts=0, refused=".vscode decides what runs here"),
+)
+
+
+def trying() -> RecordedSession:
+    recording = RecordedSession().prompt(ASK).reply("Now I need your assent.")
+    recording.asks("c1", "run_shell_command", command("make gen"), options=OFFERED, command="make gen")
+    return recording.happens(TrialStarted("c1", "q-c1", "ann"))
+
+
+def tried(
+    effects: tuple[ShownEffect, ...] = EFFECTS, stale: tuple[str, ...] = (), output: str = "2 files generated\n"
+) -> RecordedSession:
+    """The question after a trial."""
+    found = Trial(store="t", effects=effects, manifest="m", output=output, ended="exit 0", stale=stale)
+    apply: tuple[Outcome, ...] = () if stale else ("proceed_once",)
+    details = replace(command("make gen"), trial=found)
+    recording = RecordedSession().prompt(ASK).reply("Now I need your assent.")
+    options: tuple[Outcome, ...] = (*apply, "try_first", "run_directly", "cancel")
+    why = "it was tried; decide about what it did"
+    return recording.asks("c1", "run_shell_command", details, why, options=options, command="make gen")
+
+
+def untried() -> RecordedSession:
+    recording = RecordedSession().prompt(ASK).reply("Now I need your assent.")
+    why = "bubblewrap is not installed (apt install bubblewrap)"
+    return recording.asks("c1", "run_shell_command", command("make gen"), untried=why, command="make gen")
+
+
 def one_edit() -> RecordedSession:
     return asked(edit(NEW), "replace", "Changing a file needs your assent.", file_path="cart.py")
 
@@ -341,6 +379,13 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "ask-command-high": (lambda: run("rm -rf build", "high", "it deletes files"), None),
     "ask-command-long": (long_command, presses("y")),
     "ask-command-hidden": (hidden, None),
+    "ask-command-untried": (untried, None),
+    "trying": (trying, None),
+    "tried": (tried, None),
+    "tried-one": (lambda: tried(EFFECTS[1:2], output=""), None),
+    "tried-parts": (tried, presses("right_square_bracket", "space")),
+    "tried-nothing": (lambda: tried(()), None),
+    "tried-stale": (lambda: tried(EFFECTS[:1], ("cart.py",)), None),
     "ask-web": (web, None),
     "ask-server": (server, None),
     "ask-question": (question, None),

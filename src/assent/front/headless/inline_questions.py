@@ -112,7 +112,7 @@ class TerminalAsker:
     def _next(self) -> None:
         if self._asking is not None or self._sent or not self._listening or self._input.is_open:
             return
-        calls = [call for call in self._waiting() if not call.answered_by]
+        calls = [call for call in self._waiting() if not call.answered_by and call.tried_by is None]
         if calls:
             self._show(calls[0], len(calls))
         else:

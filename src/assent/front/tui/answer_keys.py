@@ -11,7 +11,8 @@ from msgspec import Struct
 from rich.text import Text
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import offered_keys, option_labels
+from assent.app.question_text import offered_keys, option_labels, tried
+from assent.app.trial_text import yes_to
 from assent.approval import AskDetails, EditDetails, Question
 from assent.front.tui.diff_view import SPLIT_WIDTH
 from assent.front.tui.question_view import QuestionView
@@ -19,7 +20,7 @@ from assent.front.tui.themes import Palette
 
 EnterKey = Literal["no", "select"]
 DIGITS = "123456789"
-ANSWERS = frozenset(f"yasteinrA{DIGITS}")
+ANSWERS = frozenset(f"yasteindrA{DIGITS}")
 YES = ANSWERS - frozenset("enr")
 """Keys that approve; they need the whole question to have been shown."""
 
@@ -27,6 +28,8 @@ YES = ANSWERS - frozenset("enr")
 class Offer(Struct, frozen=True):
     key: str
     meaning: str
+    harmless: bool = False
+    """It changes nothing, so the question need not have been read."""
 
     @property
     def answers(self) -> bool:
@@ -36,13 +39,18 @@ class Offer(Struct, frozen=True):
 
 def offers(call: AwaitingApproval, view: QuestionView | None, width: int, enter: EnterKey, for_all: int) -> list[Offer]:
     """The keys of this question. `for_all`: how many questions a yes to all would answer."""
+    if call.tried_by is not None:
+        return [Offer("n", "no, stop it (Enter)" if enter == "no" else "no, stop it"), Offer("r", "no, because…")]
     part = view is not None and view.partial is not None
+    trial = tried(call.approval.details)
     asked = isinstance(call.approval.details, AskDetails)
     words = _words(call, part=part)
-    listed = [Offer(key, words[key]) for key in offered_keys(call.approval) if key in words]
-    listed = [offer for offer in listed if not (part and offer.key in "ast")]
-    listed += [] if asked else [Offer("i", "change arguments")]
-    no = "no (Enter)" if enter == "no" and not asked else "no"
+    offered = offered_keys(call.approval)
+    listed = [Offer(key, words[key], offered[key] == "try_first") for key in offered if key in words]
+    listed = [offer for offer in listed if not (part and offer.key in "astd")]
+    listed += [] if asked or trial is not None else [Offer("i", "change arguments")]
+    refuse = "no" if trial is None else "discard"
+    no = f"{refuse} (Enter)" if enter == "no" and not asked else refuse
     listed += [Offer("n", no), Offer("r", "no, because…")]
     if for_all > 1:
         listed.append(Offer("A", f"yes to all {for_all}"))
@@ -53,10 +61,26 @@ def _words(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
     words = {"y": "yes, these parts" if part else "yes, once", "a": "always…", "e": "edit first"}
     if "proceed_always" not in call.approval.options:  # `a` leads to these as well
         words |= {"s": "always for this server", "t": "always for this tool"}
+    words |= _words_for_trials(call, part=part)
     if isinstance(call.approval.details, AskDetails):
         first = chosen_at_once(call.approval.details.questions)
         words["y"] = f"answer (Enter, or 1–{len(first)})" if first else "answer (Enter)"
     return words
+
+
+def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
+    """What the keys mean for a command, before and after it was tried."""
+    if not {"try_first", "run_directly"} & set(call.approval.options):
+        return {}
+    trial = tried(call.approval.details)
+    if trial is None:
+        return {"t": "try it first"}
+    return {"y": "apply these parts" if part else yes_to(trial), "t": "try it again", "d": "run it directly"}
+
+
+def needs_reading(key: str, call: AwaitingApproval) -> bool:
+    """A trial changes nothing."""
+    return key in YES and offered_keys(call.approval).get(key) != "try_first"
 
 
 def chosen_at_once(questions: Sequence[Question]) -> list[str]:
@@ -68,9 +92,10 @@ def chosen_at_once(questions: Sequence[Question]) -> list[str]:
 
 def _moves(call: AwaitingApproval, view: QuestionView | None, width: int) -> list[Offer]:
     moves: list[Offer] = []
-    if view is not None and len(view.hunks) > 1:
+    if view is not None and len(view.numbers) > 1 and "proceed_once" in call.approval.options:
         moves += [Offer("[ ]", "part"), Offer("space", "include or exclude it")]
-    if isinstance(call.approval.details, EditDetails) and width > SPLIT_WIDTH:
+    diffs = isinstance(call.approval.details, EditDetails) or tried(call.approval.details) is not None
+    if diffs and width > SPLIT_WIDTH:
         moves.append(Offer("v", "side by side" if view and view.view == "unified" else "one column"))
     return moves
 
@@ -87,7 +112,7 @@ def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, 
     """One answer on each line, the chosen one marked; the other keys below."""
     lines: list[Text] = []
     for place, offer in enumerate(answers(listed)):
-        style = palette.dim if offer.key in YES and not seen else "bold" if place == chosen else ""
+        style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
         mark = "›" if place == chosen else " "
         lines.append(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style))
     moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
@@ -99,9 +124,13 @@ def answers(listed: Sequence[Offer]) -> list[Offer]:
 
 
 def _labelled(offer: Offer, palette: Palette, *, seen: bool) -> Text:
-    blocked = offer.key in YES and not seen
+    blocked = _is_blocked(offer, seen=seen)
     style = f"{palette.dim if blocked else palette.accent} reverse"
     return Text.assemble((f" {offer.key} ", style), (f" {offer.meaning}", palette.dim if blocked else ""))
+
+
+def _is_blocked(offer: Offer, *, seen: bool) -> bool:
+    return offer.key in YES and not offer.harmless and not seen
 
 
 def wrapped(offered: Sequence[Text], width: int) -> Text:

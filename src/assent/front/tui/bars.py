@@ -130,7 +130,13 @@ def server_words(servers: Sequence[ServerInfo]) -> str:
     return f"mcp: {', '.join(troubled)}" if troubled else ""
 
 
-MODE_WORDS = {"default": "asks", "auto_edit": "edits run", "yolo": "everything runs", "plan": "read only"}
+MODE_WORDS = {
+    "default": "asks",
+    "auto_edit": "edits run",
+    "auto_try": "commands are tried first",
+    "yolo": "everything runs",
+    "plan": "read only",
+}
 
 
 def short_path(path: str) -> str:

@@ -23,13 +23,13 @@ from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
     DIGITS,
-    YES,
     EnterKey,
     Offer,
     answers,
     chosen_at_once,
     legend,
     menu,
+    needs_reading,
     offers,
 )
 from assent.front.tui.key_guard import KeyGuard
@@ -217,6 +217,8 @@ class ApprovalPanel(Vertical, can_focus=True):
         number = list(self._questions).index(self._current) + 1
         if len(self._questions) > 1:
             title.append(f"   {number} of {len(self._questions)} (← →)", palette.dim)
+        if call.tried_by is not None:
+            title.append("   being tried in a copy of the workspace …", f"bold {palette.accent}")
         if call.modifying_by:
             title.append(f"   {safe(editing(call.modifying_by, self._me()), 'label')}", palette.warn)
         return title
@@ -250,7 +252,8 @@ class ApprovalPanel(Vertical, can_focus=True):
     @property
     def _for_all(self) -> list[AwaitingApproval]:
         """Those that a plain yes can answer."""
-        return [call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails)]
+        asked = (call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails))
+        return [call for call in asked if "proceed_once" in call.approval.options and call.tried_by is None]
 
     def _say(self, hint: str) -> None:
         """Instead of the keys, for a moment."""
@@ -319,14 +322,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         details = call.approval.details
         options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
         listed = {offer.key for offer in answers(self._offers(call))}
-        whole = self.question is None or self.question.partial is None
+        whole = call.tried_by is None and (self.question is None or self.question.partial is None)
         hidden = {key for key in ("s", "t") if whole and key in offered_keys(call.approval)}
         return listed | hidden | {"A", *DIGITS[: len(options)]}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if not self.guard.is_quiet(at):
             self._say("That was too fast to be an answer. Wait a moment, then press again.")
-        elif key in YES and not self.body.seen:
+        elif needs_reading(key, call) and not self.body.seen:
             self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn, or f).")
         elif key == "A" and not (self.all_seen and len(self._for_all) > 1):
             self._say("Yes to all needs several questions, each shown to its end.")
@@ -392,7 +395,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.body.scroll_to(y=top, animate=False)
 
     def action_toggle_hunk(self) -> None:
-        if self.question is not None and len(self.question.hunks) > 1:
+        if self.question is not None and len(self.question.numbers) > 1:
             self.question.toggle()
             self.redraw()
         else:

@@ -12,6 +12,7 @@ from assent.app.wording import safe, short_quotes
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.text_style import TextStyler, barred, indented
+from assent.front.tui.trial_view import TrialLines
 from assent.hunks import Hunk, hunks
 from assent.parts import JsonObject
 
@@ -28,7 +29,11 @@ class QuestionView:
         self.view: View = "unified"
         details = approval.details
         self.hunks = hunks(details.diff) if isinstance(details, EditDetails) else ()
-        self.chosen = {hunk.number for hunk in self.hunks}
+        trial = details.trial if isinstance(details, ExecDetails) else None
+        self._trial = None if trial is None else TrialLines(trial)
+        self.numbers = tuple(hunk.number for hunk in self.hunks) if self._trial is None else self._trial.numbers
+        """The parts that can be chosen."""
+        self.chosen = set(self.numbers)
         self.current = 0
         self.tops: list[int] = []
         """The line at which each hunk starts."""
@@ -38,27 +43,32 @@ class QuestionView:
     @property
     def partial(self) -> tuple[int, ...] | None:
         """The chosen hunks, if not all; None for the whole change."""
-        return None if len(self.chosen) == len(self.hunks) else tuple(sorted(self.chosen))
+        return None if len(self.chosen) == len(self.numbers) else tuple(sorted(self.chosen))
 
     def toggle(self) -> None:
-        if self.hunks:
-            self.chosen ^= {self.current}
+        if self.numbers:
+            self.chosen ^= {self.numbers[self.current]}
 
     def go(self, step: int) -> int | None:
-        """The line of the next or the previous hunk."""
-        if not self.hunks:
+        """The line of the next or the previous part."""
+        if not self.numbers:
             return None
-        self.current = min(max(self.current + step, 0), len(self.hunks) - 1)
+        self.current = min(max(self.current + step, 0), len(self.numbers) - 1)
         return self.tops[self.current] if self.current < len(self.tops) else None
 
     # --- drawing ---
 
     def lines(self, styler: TextStyler, width: int) -> list[Strip]:
         body = list(self._body(styler, width))
+        if self._trial is not None:
+            body += self._trial.draw(styler, width, self.view, self.chosen, self.current, len(body))
+            self.tops = self._trial.tops
         if files := unapproved_files(self.approval):
             body += styler.text(f"! {files}", styler.palette.warn, width)
         for warning in hidden_characters(self.approval.details):
             body += styler.text(f"⚠ {warning}", styler.palette.bad, width)
+        if self.approval.untried:
+            body += styler.text(f"It cannot be tried first: {self.approval.untried}", styler.palette.dim, width)
         why = _sentence(short_quotes(self.approval.why))
         return [*body, *styler.text(f"Asked because {why}", styler.palette.dim, width)]
 

@@ -208,12 +208,24 @@ class SearchResult(Struct, frozen=True):
     """False if there was too much to read, or there are more."""
 
 
+class TrialPart(Struct, frozen=True):
+    """One part of what a tried command did, made safe to show; an answer names the numbers of the accepted ones."""
+
+    number: int
+    """-1 if it is never applied."""
+    title: str
+    notes: tuple[str, ...]
+    hunks: tuple[ShownHunk, ...]
+
+
 class CallView(Struct, frozen=True):
     call: ToolCall
     hunks: tuple[ShownHunk, ...] = ()
     """The proposed or completed change."""
     shown: SafeText | None = None
     """For a question: exactly what would happen, made safe to show, with warnings."""
+    parts: tuple[TrialPart, ...] = ()
+    """For a command that was tried: what it did, part by part."""
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):

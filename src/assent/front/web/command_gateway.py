@@ -25,7 +25,7 @@ from assent.front.web.histograms import Histogram
 from assent.front.web.problems import Problem
 from assent.front.web.state_cache import StateCache
 
-ONE_TIME_OUTCOMES: tuple[Outcome, ...] = ("proceed_once", "cancel")
+ONE_TIME_OUTCOMES: tuple[Outcome, ...] = ("proceed_once", "try_first", "run_directly", "cancel")
 """What an approver may answer; the other outcomes give standing permission or change what runs."""
 
 

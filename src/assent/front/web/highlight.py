@@ -4,7 +4,7 @@ The classes are few and our own (`tk` keyword, `ts` string, …), so that the lo
 characters are made visible first; such a line has no colours. It knows no request and no session.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -65,12 +65,15 @@ def shown_hunks(diff: str, path: str) -> tuple[ShownHunk, ...]:
     return _remembered(diff, name) if len(diff) <= MAX_CACHED else _shown(diff, name)
 
 
-def _shown(diff: str, name: str) -> tuple[ShownHunk, ...]:
-    lexer = _lexer(name)
+def highlighted(parts: Sequence[Hunk], path: str) -> tuple[ShownHunk, ...]:
+    lexer = _lexer(path.rpartition("/")[2])
     return tuple(
-        ShownHunk(hunk.number, safe(hunk.header, "label"), hunk.old_from, tuple(_lines(hunk, lexer)))
-        for hunk in hunks(diff)
+        ShownHunk(hunk.number, safe(hunk.header, "label"), hunk.old_from, tuple(_lines(hunk, lexer))) for hunk in parts
     )
+
+
+def _shown(diff: str, name: str) -> tuple[ShownHunk, ...]:
+    return highlighted(hunks(diff), name)
 
 
 _remembered = lru_cache(200)(_shown)

@@ -8,8 +8,9 @@ from litestar import Response, get, post
 from litestar.params import JSONBody, QueryParameter
 
 from assent.app.call_states import AwaitingApproval, Failed, Success, ToolCall
-from assent.app.question_text import exact_text, hidden_characters
+from assent.app.question_text import exact_text, hidden_characters, tried
 from assent.app.session_log import Waiting
+from assent.app.trial_text import effect_notes, part_title
 from assent.app.wording import safe
 from assent.approval import Approval, Details, EditDetails
 from assent.commands import Answer, CancelCall
@@ -20,17 +21,19 @@ from assent.front.web.api_types import (
     Output,
     Reason,
     Taken,
+    TrialPart,
     Typed,
     WaitingList,
     WaitingView,
 )
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
-from assent.front.web.highlight import ShownHunk, shown_hunks
+from assent.front.web.highlight import ShownHunk, highlighted, shown_hunks
 from assent.front.web.params import CallId, Offset, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.parts import DiffDisplay
 from assent.screen import SafeText
+from assent.trial import shown_parts
 
 BATCH_SIZE = 20
 """Approvals prepared before giving other work a chance."""
@@ -40,7 +43,7 @@ def call_view(call: ToolCall) -> CallView:
     match call:
         case AwaitingApproval(approval=Approval(details=details)):
             shown = SafeText(safe(exact_text(details)), hidden_characters(details))
-            return CallView(call, _hunks(details), shown)
+            return CallView(call, _hunks(details), shown, _parts(details))
         case Success(display=DiffDisplay() as change) | Failed(display=DiffDisplay() as change):
             return CallView(call, _hunks(change))
         case _:
@@ -66,6 +69,16 @@ def log_decision(app_state: AppState, caller: Caller, session: str, answer: Answ
         by=caller.by,
         token=caller.principal.token_id,
         state=state,
+    )
+
+
+def _parts(details: Details) -> tuple[TrialPart, ...]:
+    trial = tried(details)
+    if trial is None:
+        return ()
+    return tuple(
+        TrialPart(part.number, part_title(part), tuple(effect_notes(part)), highlighted(part.hunks, part.effect.path))
+        for part in shown_parts(trial)
     )
 
 

@@ -9,6 +9,7 @@ import { Markdown } from "./markdown.js";
 import { prose } from "./prose.js";
 import { toggled } from "./review.js";
 import { Terminal } from "./terminal.js";
+import { Trying } from "./trial.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Call} Call */
@@ -30,6 +31,7 @@ export const CallBlock = steady(
   /** @param {{ session: string, folder: string, call: Call, answered: string, tick: number }} props */
   ({ session, folder, call, answered }) => {
     if (call.type === "awaiting_approval" && call.approval && !call.answered_by) {
+      if (call.tried_by !== undefined && call.tried_by !== null) return html`<${Trying} ...${{ session, call }} />`;
       const { approval, modifying_by } = call;
       return html`<${Card} key=${approval.id} ...${{ session, folder, call: call.request.call_id, approval, modifyingBy: modifying_by }} />`;
     }

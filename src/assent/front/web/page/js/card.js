@@ -11,6 +11,7 @@ import { useQuiet } from "./quiet.js";
 import { toggled, useNextUnseen, useReview } from "./review.js";
 import { useSeen } from "./seen.js";
 import { state } from "./store.js";
+import { choosable, trialOf } from "./trial.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
@@ -62,7 +63,7 @@ function useAnswers(session, call, approval, view) {
   const reading = useSeen(view ? approval.digest : "", blocksOf(view, left));
   const review = useReview(view?.hunks ?? [], approval.details.type === "edit" ? approval.details.new : undefined);
   const next = useNextUnseen(reading, review);
-  const may = rights(approval, view !== null && reading.seen, left.size, view?.hunks.length ?? 0);
+  const may = rights(approval, view !== null && reading.seen, left.size, numbers(view).length);
   const sending = state.sending.has(keyOf(session, call, approval.id));
   const asksAgain = approval.options.includes("modify_with_editor");
 
@@ -82,6 +83,8 @@ function useAnswers(session, call, approval, view) {
       setPanel("edit");
     },
     refuse: () => setPanel("refuse"),
+    try: () => void send({ outcome: "try_first" }),
+    direct: () => void send({ outcome: "run_directly" }),
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (isCommand(event) && event.key === "j" && !reading.seen) return void (event.preventDefault(), next());
@@ -102,7 +105,10 @@ function isCommand(event) {
 }
 
 /** @param {CallView | null} view @param {Set<number>} left */
-const taken = (view, left) => (view?.hunks ?? []).map((hunk) => hunk.number).filter((number) => !left.has(number));
+const taken = (view, left) => numbers(view).filter((number) => !left.has(number));
+
+/** The parts that can be chosen. @param {CallView | null} view */
+const numbers = (view) => (view?.parts?.length ? choosable(view.parts) : view?.hunks ?? []).map((part) => part.number);
 
 /** @param {{ approval: Approval, view: CallView, answers: Answering, modifyingBy: string, folder: string }} props */
 function Question({ approval, view, answers, modifyingBy, folder }) {
@@ -118,7 +124,7 @@ function Question({ approval, view, answers, modifyingBy, folder }) {
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, folder, send, close, allowed: may.always }} />`}
     ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}
     ${panel === "refuse" && html`<${RefusePanel} ...${{ send, close }} />`}
-    ${!panel && html`<${Buttons} ...${{ approval, answers, of: view.hunks.length }} />`}
+    ${!panel && html`<${Buttons} ...${{ approval, answers, of: numbers(view).length }} />`}
   </div>`;
 }
 
@@ -135,8 +141,8 @@ function Asked({ approval, questions, view, answers }) {
   </div>`;
 }
 
-/** @type {Record<string, "yes" | "always" | "edit" | "refuse">} */
-const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse" };
+/** @type {Record<string, "yes" | "always" | "edit" | "refuse" | "try" | "direct">} */
+const KEYS = { y: "yes", a: "always", e: "edit", n: "refuse", t: "try", d: "direct" };
 
 /** What this person may answer now. @param {Approval} approval @param {boolean} seen @param {number} left @param {number} of */
 function rights({ options, details }, seen, left, of) {
@@ -146,9 +152,11 @@ function rights({ options, details }, seen, left, of) {
     reply: role !== "viewer" && details.type === "ask",
     yes: details.type !== "ask" && role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
     always: role === "operator" && seen && left === 0 && options.some((one) => one.startsWith("proceed_always")),
-    edit: details.type !== "ask" && role === "operator" && offers("proceed_once"),
+    edit: details.type !== "ask" && role === "operator" && offers("proceed_once") && !trialOf(details),
+    try: role !== "viewer" && seen && offers("try_first"),
+    direct: role !== "viewer" && seen && left === 0 && offers("run_directly"),
     refuse: role !== "viewer" && offers("cancel"),
-    choose: role !== "viewer" && details.type === "edit",
+    choose: role !== "viewer" && (details.type === "edit" || trialOf(details) !== null),
   };
 }
 
@@ -158,13 +166,17 @@ function Buttons({ approval, answers, of }) {
   if (state.me?.role === "viewer") return html`<p class="soft">You can view this, but not answer.</p>`;
   if (sending) return html`<div class="answers"><p role="status" class="soft"><span class="pulse">●</span> Sending your answer …</p></div>`;
   const always = state.me?.role === "operator" && approval.options.some((one) => one.startsWith("proceed_always"));
-  const yes = left.size ? `Yes, ${of - left.size} of ${of} parts` : "Yes, once";
+  const trial = trialOf(approval.details);
+  const whole = trial ? (of ? "Apply this" : "Use the output") : "Yes, once";
+  const yes = left.size ? `${trial ? "Apply" : "Yes,"} ${of - left.size} of ${of} parts` : whole;
   return html`<div class="answers" role="group" aria-label="Your answer">
     ${!reading.seen && html`<${Unseen} ...${{ reading, next }} />`}
-    <button class="primary" disabled=${!may.yes} onClick=${click("yes")}>${yes} <kbd>y</kbd></button>
+    ${approval.options.includes("proceed_once") && html`<button class="primary" disabled=${!may.yes} onClick=${click("yes")}>${yes} <kbd>y</kbd></button>`}
+    ${approval.options.includes("try_first") && html`<button disabled=${!may.try} onClick=${click("try")}>${trial ? "Try again" : "Try first"} <kbd>t</kbd></button>`}
+    ${approval.options.includes("run_directly") && html`<button disabled=${!may.direct} onClick=${click("direct")}>Run directly <kbd>d</kbd></button>`}
     ${always && html`<button disabled=${!may.always} onClick=${click("always")}>Always … <kbd>a</kbd></button>`}
     ${may.edit && html`<button onClick=${click("edit")}>Edit … <kbd>e</kbd></button>`}
-    ${may.refuse && html`<button class="danger" onClick=${click("refuse")}>No … <kbd>n</kbd></button>`}
+    ${may.refuse && html`<button class="danger" onClick=${click("refuse")}>${trial ? "Discard" : "No"} … <kbd>n</kbd></button>`}
   </div>`;
 }
 

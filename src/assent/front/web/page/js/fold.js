@@ -49,7 +49,7 @@ export class Talk {
   apply(event) {
     if (event.seq !== 0 && event.seq <= this.seq) return;
     if (event.seq !== 0) this.seq = event.seq;
-    if (event.type.startsWith("call.") || event.type.startsWith("approval.")) this.#call(event);
+    if (event.type.startsWith("call.") || event.type.startsWith("approval.") || event.type === "trial.started") this.#call(event);
     else if (event.type.startsWith("model.") && event.type !== "model.changed" && event.type !== "model.warning") this.#reply(event);
     else this.#settle(event);
   }
@@ -62,7 +62,7 @@ export class Talk {
       const mine = this.calls.get(call.request.call_id);
       if (mine?.type !== call.type) continue;
       const output = joined(call.output ?? "", mine.output ?? "");
-      this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, wanted: call.wanted, output });
+      this.calls.set(call.request.call_id, { ...mine, pid: call.pid, modifying_by: call.modifying_by, tried_by: call.tried_by, wanted: call.wanted, output });
     }
     if (snapshot.reply && this.openPrompt && snapshot.session.seq === this.seq) {
       const known = snapshot.reply.thoughts.reduce(addThought, /** @type {string[]} */ ([]));
@@ -282,6 +282,8 @@ function following(call, event) {
       return { ...call, modifying_by: event.by };
     case "approval.answered":
       return { ...call, request: event.args ? { ...request, args: event.args } : request, answered_by: event.by || "somebody" };
+    case "trial.started":
+      return { ...call, tried_by: event.by, output: "" };
     case "call.scheduled":
       return { type: "scheduled", request, started_at, approval, decision: event.decision };
     case "call.started":
@@ -305,6 +307,7 @@ const ANSWERS = {
   proceed_always: "always allowed",
   proceed_always_server: "always allowed for this server",
   proceed_always_tool: "always allowed for this tool",
+  run_directly: "run directly",
   cancel: "refused",
 };
 

@@ -9,6 +9,7 @@ import { show, state } from "./store.js";
 export const SHORTCUTS = [
   ["q", "go to the next question"],
   ["y  a  e  n", "at a question: yes (once), always, edit, no"],
+  ["t  d", "at a command: try it first; then: run it directly"],
   ["j", "at a question: go to the next unseen line"],
   ["/", "write a message; commands start with /, e.g. /undo"],
   ["Enter", "send it (Shift+Enter for a new line)"],

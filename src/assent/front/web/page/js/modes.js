@@ -9,6 +9,7 @@ import { changed, show, state } from "./store.js";
 export const MODES = /** @type {const} */ ([
   { name: "default", label: "Ask" },
   { name: "auto_edit", label: "Run edits" },
+  { name: "auto_try", label: "Try commands first" },
   { name: "plan", label: "Read only" },
   { name: "yolo", label: "Run all (yolo)" },
 ]);

@@ -5,6 +5,7 @@ import { counted, Diff } from "./diff.js";
 import { html } from "./html.js";
 import { shortPath } from "./paths.js";
 import { prose } from "./prose.js";
+import { Tried, trialOf, trialTitle } from "./trial.js";
 import { marked, visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
@@ -16,7 +17,7 @@ export function title(details, folder) {
     case "edit":
       return `${details.old === null || details.old === undefined ? "Create" : "Change"} ${visible(shortPath(details.path, folder))}`;
     case "exec":
-      return "Run a command";
+      return details.trial ? trialTitle(details.trial) : "Run a command";
     case "info":
       if (details.urls?.some((url) => url.startsWith("tcp://"))) return "Connect to a host";
       return details.urls?.length ? "Fetch from the web" : "Access data";
@@ -51,6 +52,13 @@ export function Exact({ reading: { box }, review, approval, view, left, choose }
       <${Diff} ...${{ hunks: view.hunks, left, folded, fold: several ? fold : undefined, split: wide, around, more, choose: several ? choose : undefined }} />
     </div>`;
   }
+  const trial = trialOf(approval.details);
+  if (trial) {
+    return html`<div class="exact diff-box" ref=${box} role="region" aria-label="What the command did"><div data-block="text">
+      <pre class="tried-command"><span class="prompt-sign" aria-hidden="true">$ </span>${view.shown?.text ?? visible(exactText(approval.details))}</pre>
+      <${Tried} ...${{ trial, parts: view.parts ?? [], left, choose }} />
+    </div></div>`;
+  }
   const label = approval.details.type === "exec" ? "The exact command" : "Exactly what would happen";
   const text = view.shown?.text ?? visible(exactText(approval.details));
   return html`<pre class="exact" ref=${box} role="region" aria-label=${label}><span data-block="text">${
@@ -62,7 +70,8 @@ export function Exact({ reading: { box }, review, approval, view, left, choose }
 export function blocksOf(view, left) {
   if (!view) return [];
   if (view.hunks.length) return view.hunks.filter(({ number }) => !left.has(number)).map(({ number, lines }) => ({ id: String(number), lines: lines.length }));
-  return [{ id: "text", lines: (view.shown?.text ?? "").split("\n").length }];
+  const did = (view.parts ?? []).flatMap((part) => part.hunks).reduce((sum, { lines }) => sum + lines.length, 0);
+  return [{ id: "text", lines: did + (view.shown?.text ?? "").split("\n").length }];
 }
 
 /** @param {{ hunks: import("./types.d.ts").Hunk[], review: ReturnType<typeof import("./review.js").useReview> }} props */
@@ -125,6 +134,7 @@ export function Reasons({ approval, args, folder }) {
     ${details.type === "exec" && html`<p>In ${place(details.directory, folder)}${sandboxInWords(details)}</p>`}
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${prose(details.risk_reason)}</p>`}
     ${unapproved.length > 0 && html`<p class="unapproved"><strong>Runs files that you have not approved:</strong> ${unapproved.map((file) => fileState(file, folder)).join(", ")}</p>`}
+    ${approval.untried && html`<p>It cannot be tried first: ${visible(approval.untried)}</p>`}
     <p><strong>Asked because:</strong> ${prose(why)}</p>
     ${expires_at && html`<p>Expires at ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
     ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, MAX_REASON_LENGTH))}</q></p>`}

@@ -7,6 +7,8 @@ export type Outcome =
   | "proceed_always_server"
   | "proceed_always_tool"
   | "modify_with_editor"
+  | "try_first"
+  | "run_directly"
   | "cancel";
 export type CallState =
   | "validating"
@@ -155,6 +157,8 @@ export interface Call {
   approval?: Approval;
   answered_by?: string;
   modifying_by?: string;
+  /** Who has it tried right now; empty if the mode decided it. */
+  tried_by?: string | null;
   decision?: Decision;
   pid?: number;
   /** What it waits for a person to type. */
@@ -196,6 +200,25 @@ export interface ExecDetails {
   domains?: string[];
   writable?: string[];
   executes?: { path: string; sha256: string }[];
+  trial?: Trial;
+}
+/** What a command did when it was tried. */
+export interface Trial {
+  store: string;
+  effects: { path: string; what: "added" | "changed" | "deleted"; parts?: number }[];
+  manifest: string;
+  output: string;
+  ended: string;
+  notes?: string[];
+  stale?: string[];
+  left_out?: number[];
+}
+/** A part of a trial that can be chosen, made safe to show; its number is -1 if it is never applied. */
+export interface TrialPart {
+  number: number;
+  title: string;
+  notes: string[];
+  hunks: Hunk[];
 }
 export interface InfoDetails {
   type: "info";
@@ -233,6 +256,7 @@ export interface Approval {
   scopes?: Grant[];
   unapproved?: { path: string; changed?: boolean }[];
   expires_at?: number;
+  untried?: string;
 }
 export interface Line {
   kind: " " | "+" | "-";
@@ -258,6 +282,7 @@ export interface CallView {
   call: Call;
   hunks: Hunk[];
   shown?: Shown;
+  parts?: TrialPart[];
 }
 export interface Waiting {
   session: Session;
@@ -307,6 +332,7 @@ export type WireEvent = Envelope &
     | { type: "approval.requested"; call_id: string; approval: Approval; args?: Record<string, unknown>; about?: string }
     | { type: "approval.answered"; call_id: string; outcome: Outcome; by: string; reason?: string; args?: Record<string, unknown> }
     | { type: "approval.modifying"; call_id: string; by: string }
+    | { type: "trial.started"; call_id: string; approval_id: string; by: string }
     | { type: "call.scheduled"; call_id: string; decision: Decision; about?: string }
     | { type: "call.started"; call_id: string }
     | { type: "call.process"; call_id: string; pid: number }
