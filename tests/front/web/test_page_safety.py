@@ -166,7 +166,8 @@ NEXT = """() => {
     const before = button?.textContent;
     button?.click();
     return new Promise((done) => {
-        const look = () => document.querySelector(".next-unseen")?.textContent === before ? setTimeout(look, 20) : done(null);
+        const left = () => document.querySelector(".next-unseen")?.textContent;
+        const look = () => left() === before ? setTimeout(look, 20) : done(null);
         look();
     });
 }"""

@@ -11,6 +11,7 @@ from assent.client import connect
 from assent.config import Settings
 from assent.front.tour.sample_project import PROMPT, SCENARIO, make_project, next_steps
 from assent.front.web.app_state import Setup
+from assent.front.web.server_log import ServerLog, StandardError
 from assent.front.web.web_server import Server, Where, serve
 
 
@@ -18,9 +19,17 @@ def tour_in_browser() -> int:
     scratch, project = make_project()
     env = {**os.environ, "ASSENT_HOME": str(scratch / "home")}
     folder = os.path.realpath(project)
-    setup = Setup(settings=Settings(), env=env, user=user(), folder=folder, roots=(folder,))
+    setup = Setup(
+        settings=Settings(), env=env, user=user(), folder=folder, roots=(folder,), models=(f"scripted:{SCENARIO}",)
+    )
+    log = ServerLog(StandardError(), level="warning")
     beginning: set[asyncio.Task[None]] = set()
-    asyncio.run(serve(Where(port=0), setup, lambda server: beginning.add(asyncio.create_task(_begin(server, folder)))))
+
+    def ready(server: Server) -> None:
+        beginning.add(asyncio.create_task(_begin(server, folder)))
+
+    asyncio.run(serve(Where(port=0), setup, ready, log))
+    log.close()
     for line in next_steps(scratch, Style.for_stream(sys.stderr)):
         sys.stderr.write(line + "\n")
     return exit_codes.OK
