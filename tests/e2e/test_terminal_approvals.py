@@ -144,7 +144,7 @@ def test_what_was_typed_before_the_question_appeared_does_not_answer_it(program:
         terminal.until(OFFER)
         terminal.answer("")
         terminal.until(OFFER, 2)
-        assert "please answer with one of: y, n" in terminal.shown
+        assert "please answer with one of: y, t, n" in terminal.shown
         terminal.answer("n")
         assert terminal.wait() == 130
     assert not (program.folder / "canary").exists()

@@ -76,7 +76,7 @@ def test_the_reader_of_the_stream_prints_the_calls_and_the_result(program: Progr
     stream = program.run("-m", SCENARIO, "-p", "say hello", "-o", "stream-json").out
     read = run_script(program, "follow_stream.py", stdin=stream)
     assert read.stdout.splitlines()[:2] == ["list_directory: success", "write_file: error"], read.stderr
-    assert read.stdout.splitlines()[2].startswith("refused: ") and read.returncode == 0
+    assert read.stdout.splitlines()[2].startswith("refused: ") and read.returncode == 1
     cut = run_script(program, "follow_stream.py", stdin="".join(stream.splitlines(keepends=True)[:-1]))
     assert cut.returncode == 1 and "The stream was cut" in cut.stdout
 
