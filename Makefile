@@ -25,6 +25,7 @@ test: setup ## run all tests, in three parts in parallel, and show progress
 
 integration: ## kill Assent 300 times; run, cut and kill whole loops with a real model (some minutes)
 	@scripts/setup dev local gateway
+	@scripts/test-tools integration
 	@$(BIN)/pytest -q tests/integration
 
 check: setup ## check formatting, lint, types (also of the page) and the contracts between packages

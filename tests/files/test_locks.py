@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assent.files import locks
 from assent.files.locks import take_lock
 
 
@@ -30,3 +31,29 @@ def test_who_waits_for_a_lock_has_it_when_the_other_lets_go(tmp_path: Path) -> N
     waiting.join(10)
     assert len(taken) == 1
     os.close(taken[0])
+
+
+def test_a_lock_whose_file_was_removed_before_it_was_taken_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Between opening and locking, the process that held it releases it and removes the file."""
+    path = tmp_path / "a.lock"
+    path.touch()
+    real = locks.take_lock
+    removed: list[Path] = []
+
+    def slow(place: Path) -> int:
+        handle = real(place)
+        if not removed:
+            path.unlink()
+            removed.append(path)
+        return handle
+
+    monkeypatch.setattr(locks, "take_lock", slow)
+    handle = locks.take_removable_lock(path)
+    assert path.exists(), "others see the file that we hold"
+    monkeypatch.undo()
+    with pytest.raises(BlockingIOError):
+        locks.take_removable_lock(path)
+    locks.remove_lock(path, handle)
+    assert not path.exists()

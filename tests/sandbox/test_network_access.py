@@ -145,7 +145,7 @@ async def test_connections_to_the_same_host_share_one_question(tmp_path: Path):
 async def test_nobody_is_asked_about_this_machine_or_its_network(tmp_path: Path, address: str):
     async with network_scene(tmp_path) as net:
         await net.start(f"curl -sS --noproxy '' http://{address}/").results()
-        assert [allowed for _, _, allowed in net.requested()] == [False]
+        assert [allowed for _, _, allowed in net.requested()] == [False], net.told()
         assert net.harness.recorded(ApprovalRequested) == [] and net.hosts.dialled == []
 
 

@@ -371,6 +371,25 @@ async def test_everything_on_disk_is_readable_by_its_owner_only(sqlite: SqliteLo
     assert set(modes.values()) == {0o600}
 
 
+async def test_a_lock_file_goes_with_its_lock_and_those_of_the_killed_are_removed(tmp_path: Path):
+    session = new_session_id()
+    first = SqliteLog(tmp_path)
+    await first.create(session, 1.0, CREATED)
+    fence = await first.acquire(session)
+    left, held = tmp_path / f"{new_session_id()}.lock", tmp_path / f"{session}.lock"
+    left.touch()
+    server = SqliteLog(tmp_path, busy=True)
+    await server.try_writing()
+    assert held.exists() and not left.exists(), "only what nobody holds is removed"
+    assert await server.is_open(session)
+    await first.release(fence)
+    assert not held.exists()
+    assert not await server.is_open(session) and not held.exists()
+    await server.close()
+    await first.close()
+    assert [path.name for path in tmp_path.glob("*.lock")] == ["opening.lock"]
+
+
 async def test_commits_are_synced_in_wal_mode(sqlite: SqliteLog):
     await sqlite.create("s", 1.0, CREATED)
     pragmas = await sqlite._writer.submit(  # pyright: ignore[reportPrivateUsage]

@@ -84,7 +84,7 @@ class Served(Program):
     def start_server(self) -> None:
         """Prints the address with a login code as its first line."""
         self.process = subprocess.Popen(
-            self.command("serve", "--port", str(self.port)),
+            self.command("serve", "--port", str(self.port), "--allow-model", "scripted:*"),
             cwd=self.folder,
             env=self.env,
             stdin=subprocess.DEVNULL,

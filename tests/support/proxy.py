@@ -16,6 +16,8 @@ class Proxy:
         self.client = client
         self.behind = 0
         """The port of the server behind it."""
+        self.strips = ""
+        """The path that it removes from the beginning of every request."""
 
     async def __aenter__(self) -> int:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
@@ -30,6 +32,7 @@ class Proxy:
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
+                head = head.replace(f" {self.strips}/".encode(), b" /", 1) if self.strips else head
                 requests.write(head[:-2] + f"X-Forwarded-For: {self.client}\r\n\r\n".encode())
                 if length := _LENGTH.search(head):
                     requests.write(await reader.readexactly(int(length[1])))

@@ -16,6 +16,7 @@ from assent.events import Envelope, from_wire
 from assent.front.web.access_tokens import Role
 from assent.front.web.app_state import Setup
 from assent.front.web.request_limits import RequestLimits
+from assent.front.web.server_log import ServerLog
 from assent.front.web.web_server import Server, Where
 from assent.mcp_config import Servers
 from assent.session.sqlite_log import SqliteLog
@@ -39,18 +40,23 @@ class Served:
         self._mcp = mcp or Servers()
         self._model = model
         self._more = more
+        self.server_log: ServerLog | None = None
         self._ready = asyncio.Event()
         self._apis: list[Api] = []
 
     async def __aenter__(self) -> Self:
         usual = self.scenario(asks_for(write("a.txt", "hello\n")), says("Done."))
         settings = Settings(model=usual if self._model is None else self._model, mcp=self._mcp)
-        more: dict[str, Any] = {"limits": RequestLimits(requests_per_second=10_000, burst=10_000), **self._more}
+        more: dict[str, Any] = {
+            "limits": RequestLimits(requests_per_second=10_000, burst=10_000),
+            "models": ("scripted:*",),
+            **self._more,
+        }
         setup = Setup(
             settings=settings, env=self.env, user="ann", folder=str(self.folder), roots=(str(self.folder),), **more
         )
         self.log = SqliteLog(self.home, busy=True)
-        self.server = Server(self.log, setup, self._where, self.home)
+        self.server = Server(self.log, setup, self._where, self.home, self.server_log)
         self._running = asyncio.create_task(self.server.run(lambda _: self._ready.set()))
         waiting = asyncio.create_task(self._ready.wait())
         await asyncio.wait([waiting, self._running], return_when=asyncio.FIRST_COMPLETED)
@@ -124,7 +130,7 @@ class ServedProgram:
         self.running: Running | None = None
 
     def start(self) -> Api:
-        args = ("--port", "0", "--root", str(self.program.folder), *self._args)
+        args = ("--port", "0", "--allow-model", "scripted:*", "--root", str(self.program.folder), *self._args)
         self.running = self.program.start("serve", *args, env=self._env)
         for line in self.running:
             if line.startswith("Assent is at"):

@@ -51,6 +51,11 @@ class ModelAccess:
         self._listed: dict[str, Sequence[str]] = {}
         """The names of those models, by provider."""
 
+    def use(self, settings: Settings) -> None:
+        """Replaces the settings, e.g. after their file has changed."""
+        self.settings = settings
+        self.keys = StoredKeys(self.env, settings)
+
     def open(self, name: str) -> Model:
         """Raises ModelError. May wait for a keyring or a command that provides the key."""
         model = self._open(name)

@@ -58,10 +58,13 @@ class ProviderView(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelCatalog:
+    @property
+    def _prices(self) -> Prices:
+        return Prices(self._access.settings.prices)
+
     def __init__(self, access: ModelAccess, within: float = LIST_TIMEOUT) -> None:
         self._access = access
         self._within = within
-        self._prices = Prices(access.settings.prices)
         self._survey: asyncio.Task[list[ProviderView]] | None = None
         self._until = 0.0
 

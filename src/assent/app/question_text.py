@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from assent.app.style import Style
-from assent.app.wording import one_line, safe
+from assent.app.wording import description, one_line, safe, short_quotes
 from assent.approval import (
     Approval,
     AskDetails,
@@ -39,11 +39,13 @@ def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
     """What needs approval, and why."""
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
     yield from (f"  {line}" for line in _body(call.approval.details, style))
+    if said := description(call.request):
+        yield style.dim(f"  the model says: {safe(said, 'label')}")
     if files := unapproved_files(call.approval):
         yield style.yellow(f"  ! {files}")
     for warning in hidden_characters(call.approval.details):
         yield style.red(f"  ! {safe(warning, 'label')}")
-    yield style.dim(f"  asked because: {safe(call.approval.why)}")
+    yield style.dim(f"  asked because: {safe(short_quotes(call.approval.why))}")
 
 
 def unapproved_files(approval: Approval) -> str:
@@ -117,7 +119,7 @@ def _body(details: Details, style: Style) -> Iterator[str]:
             if words := sandbox_in_words(details):
                 yield words
             colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
-            yield colour(f"{details.risk} risk: {safe(details.risk_reason, 'label')}")
+            yield colour(f"{details.risk} risk: {safe(short_quotes(details.risk_reason), 'label')}")
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
             yield from (style.cyan(line) for url in urls for line in _url_lines(url))

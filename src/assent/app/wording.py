@@ -36,6 +36,12 @@ def first_text(request: "CallRequest") -> str:
     return next((value for value in request.args.values() if isinstance(value, str)), "")
 
 
+def description(request: "CallRequest") -> str:
+    """What the model says a command is for; empty if it says nothing. Untrusted text."""
+    said = request.args.get("description", "") if request.tool == "run_shell_command" else ""
+    return said if isinstance(said, str) else ""
+
+
 def who(by: str, me: str = "") -> str:
     """Who did something, as people would say it: `you` for oneself. The log has exactly who and from where, as in
     `ann@pid42` or `ann@127.0.0.1`. A name may come from others, so make it safe."""
@@ -57,6 +63,7 @@ MODES: "dict[Mode, str]" = {
 }
 
 _MAX_NAMED = 8
+_MAX_QUOTED = 60
 
 
 def attached_words(attached: "Sequence[Attached]") -> str:
@@ -128,6 +135,18 @@ def shortened_words(event: "ChatCompressed | OutputPruned") -> str:
         return f"{what}: about {before:,} tokens before, {after:,} now"
     full, left = share(before / event.window), share(after / event.window)
     return f"{what}: about {before:,} tokens before ({full} of the context window), {after:,} now ({left})"
+
+
+def short_quotes(text: str) -> str:
+    """A reason without long quotations: the command itself is shown once, next to it."""
+    import re
+
+    return re.sub(r"`([^`]+)`", lambda quoted: f"`{_shortened(quoted[1])}`", text)
+
+
+def _shortened(quoted: str) -> str:
+    line = " ".join(quoted.split())
+    return line if len(line) <= _MAX_QUOTED else line[: _MAX_QUOTED - 1].rstrip() + "…"
 
 
 def untrusted_words(sources: "Sequence[ContextSource]", folder: str) -> str:

@@ -4,22 +4,30 @@ import argparse
 import asyncio
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assent import exit_codes
 from assent.cli.parsing import Parser, complain
 
 if TYPE_CHECKING:  # imported only when needed
+    from collections.abc import Generator
+
+    from assent.front.web.server_log import ServerLog
     from assent.front.web.web_server import Server
 
+LEVELS = ("debug", "info", "warning", "error", "off")
 EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
+  assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
   assent serve token list | revoke ID              show who has access, and end it
 
-The API is described in docs/api.md and at /openapi.json."""
+SIGHUP reloads the settings and the TLS certificate, and opens the log file again; running sessions keep their settings.
+
+The API is described in docs/api.md and at /openapi.json; how to run it as a service, in docs/operations.md."""
 
 
 def main(argv: list[str]) -> int:
@@ -27,10 +35,14 @@ def main(argv: list[str]) -> int:
         from assent.cli import serve_tokens
 
         return serve_tokens.main(argv[1:])
-    return _serve(_parser().parse_args(argv))
+    if argv[:1] == ["login"]:
+        from assent.cli import serve_login
+
+        return serve_login.main(argv[1:])
+    return _serve(build_parser().parse_args(argv))
 
 
-def _parser() -> Parser:
+def build_parser() -> Parser:
     parser = Parser("assent serve", "Runs sessions for browsers, scripts and other terminals.", EPILOG)
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
@@ -38,7 +50,11 @@ def _parser() -> Parser:
     add("--tls-cert", metavar="FILE", help="the certificate, with its chain")
     add("--tls-key", metavar="FILE")
     add("--name", action="append", default=[], help="a name or address that clients use (repeatable)")
-    add("--behind-proxy", metavar="URL", help="a proxy on this machine handles TLS; clients use this URL")
+    add(
+        "--behind-proxy",
+        metavar="URL",
+        help="a proxy on this machine handles TLS; clients use this URL, which may have a path: https://host/assent",
+    )
     add(
         "--root",
         action="append",
@@ -46,6 +62,16 @@ def _parser() -> Parser:
         metavar="FOLDER",
         help="where sessions may work (default: your home folder and this one)",
     )
+    add(
+        "--allow-model",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="model files that sessions may name, e.g. 'gguf:/srv/models/*' (default: only those in the settings)",
+    )
+    add("--log-level", choices=LEVELS, help="default: info; warning if the log goes to a terminal")
+    add("--log-format", choices=("text", "json"), default="text", help="default: text")
+    add("--log-file", metavar="FILE", help="default: standard error")
     add(
         "--log",
         metavar="LOG",
@@ -75,9 +101,11 @@ def _serve(args: argparse.Namespace) -> int:
         names=tuple(args.name),
     )
     env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
-    setup = make_setup(settings, env, user(), tuple(args.root), RequestLimits())
+    roots, models = tuple(args.root), tuple(args.allow_model)
     try:
-        asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open)))
+        setup = make_setup(settings, env, user(), roots, models, RequestLimits())
+        with _opened_log(args) as log:
+            asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open), log))
     except (BadPlace, AlreadyServed) as error:
         complain(str(error))
         return exit_codes.INPUT
@@ -87,9 +115,27 @@ def _serve(args: argparse.Namespace) -> int:
     return exit_codes.OK
 
 
+@contextmanager
+def _opened_log(args: argparse.Namespace) -> "Generator[ServerLog]":
+    from assent.app.private_files import LogFile
+    from assent.app.secret_masking import export_masker
+    from assent.config import Settings
+    from assent.front.web.server_log import ServerLog, StandardError
+
+    on_screen = args.log_file is None and sys.stderr.isatty()
+    level = args.log_level or ("warning" if on_screen else "info")
+    sink = StandardError() if args.log_file is None else LogFile(args.log_file)
+    log = ServerLog(sink, args.log_format, level, export_masker(os.environ, Settings()).text)
+    try:
+        yield log
+    finally:
+        log.close()
+
+
 def _ready(server: "Server", *, browser: bool) -> None:
     address = server.login_address()
-    sys.stdout.write(f"Assent is at {address}\n(the code works once, within a minute; press Enter for a new one)\n")
+    again = "press Enter for a new one" if sys.stdin.isatty() else "for a new one: assent serve login"
+    sys.stdout.write(f"Assent is at {address}\n(the code works once, within a minute; {again})\n")
     sys.stdout.flush()
     if browser:
         import webbrowser
@@ -100,7 +146,11 @@ def _ready(server: "Server", *, browser: bool) -> None:
 
 
 def _print_again(server: "Server") -> None:
-    if sys.stdin.readline():
+    try:
+        line = sys.stdin.readline()
+    except OSError:  # the terminal is gone; the server stays
+        line = ""
+    if line:
         sys.stdout.write(f"{server.login_address()}\n")
         sys.stdout.flush()
     else:

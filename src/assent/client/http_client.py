@@ -57,6 +57,8 @@ class Http:
         self._open: set[Connection] = set()
         self.closed = False
         self._name, self._token, self._renew = parts.netloc, token, renew
+        self._base = parts.path.rstrip("/")
+        """The path below which a proxy shows the server."""
 
     @property
     def _always(self) -> Headers:
@@ -80,7 +82,7 @@ class Http:
             sent += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         repeatable = method in ("GET", "DELETE") or any(name == "Idempotency-Key" for name, _ in headers)
         with self._in_our_words():
-            data = request_head(method, path, sent) + body
+            data = request_head(method, self._base + path, sent) + body
             async with asyncio.timeout(self._timeout):
                 return await self._request(data, method, repeatable)
 
@@ -110,7 +112,7 @@ class Http:
     async def stream(self, path: str, headers: Headers = ()) -> AsyncGenerator[Reply | bytes, None]:
         """First the reply (with a body only if it is an error), then the blocks as they arrive."""
         with self._in_our_words():
-            data = request_head("GET", path, [*self._always, *headers])
+            data = request_head("GET", self._base + path, [*self._always, *headers])
             async with asyncio.timeout(self._timeout):
                 connection = await self._connect()
             try:

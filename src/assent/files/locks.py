@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 
 
 def take_lock(path: str | os.PathLike[str], *, wait: bool = False) -> int:
@@ -13,3 +15,34 @@ def take_lock(path: str | os.PathLike[str], *, wait: bool = False) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def take_removable_lock(path: str | os.PathLike[str]) -> int:
+    """The same, for a lock file that is removed when it is released. Somebody may have removed it between our opening
+    and our locking it: then we hold a file that nobody else will ever see, and try again."""
+    while True:
+        handle = take_lock(path)
+        try:
+            found, ours = os.stat(path), os.fstat(handle)
+            if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino):
+                return handle
+        except FileNotFoundError:
+            pass
+        os.close(handle)
+
+
+def remove_lock(path: str | os.PathLike[str], handle: int) -> None:
+    """Removes the file while the lock is still held, so that nobody waits for a file that is gone."""
+    with suppress(OSError):
+        os.unlink(path)
+    os.close(handle)
+
+
+def remove_unused_locks(paths: Iterable[os.PathLike[str]]) -> int:
+    """Removes what processes left that were killed, or older versions. Returns how many."""
+    count = 0
+    for path in paths:
+        with suppress(OSError):  # somebody holds it
+            remove_lock(path, take_removable_lock(path))
+            count += 1
+    return count

@@ -177,6 +177,10 @@ class PostgresLog:
         finally:
             await self._unlock(session)
 
+    @property
+    def backlog(self) -> int:
+        return self._writer.waiting
+
     async def try_writing(self) -> None:
         await self._connections.retried(lambda connection: connection.execute(sql.WRITES))
 

@@ -73,6 +73,10 @@ class PostgresWriter:
         self._puts: list[_Put] = []
         self._running: asyncio.Task[None] | None = None
 
+    @property
+    def waiting(self) -> int:
+        return len(self._appends) + len(self._puts)
+
     def append(self, fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if not envelopes:

@@ -243,6 +243,11 @@ class SessionLog(Protocol):
         """
         ...
 
+    @property
+    def backlog(self) -> int:
+        """How many changes and reads wait for the disk."""
+        ...
+
     async def try_writing(self) -> None:
         """Writes to the disk without changing anything; raises the reason if that fails."""
         ...

@@ -207,6 +207,10 @@ class MemoryLog:
         del self._sessions[session]
         self._stamps = {key: value for key, value in self._stamps.items() if value[1] != session}
 
+    @property
+    def backlog(self) -> int:
+        return 0
+
     async def try_writing(self) -> None:
         """Memory is always writable."""
 

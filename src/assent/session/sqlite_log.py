@@ -23,7 +23,7 @@ from assent.events import (
     encode_event,
     type_of,
 )
-from assent.files.locks import take_lock
+from assent.files.locks import remove_lock, remove_unused_locks, take_lock, take_removable_lock
 from assent.session import idempotency, index
 from assent.session.audit_table import SqliteAudit
 from assent.session.audit_table import append as append_audit
@@ -57,6 +57,8 @@ LOCK_RETRY = 0.02
 """Seconds, many times as long as checking a lock takes."""
 GATHER_SECONDS = 0.001
 """About as long as a commit takes, most of which is spent waiting for the disk."""
+LOCK_FILES = "[0-9]*-[0-9]*-*.lock"
+"""Of sessions; there are other locks in the same folder."""
 INLINE_LIMIT = 100
 """At most this many events are read on the event loop."""
 
@@ -82,6 +84,7 @@ class SqliteLog:
     ) -> None:
         """`mask` removes secrets from texts that the audit keeps."""
         self._folder = folder
+        self._busy = busy
         self._trail = AuditTrail()
         self._mask = mask
         self._path = folder / "assent.db"
@@ -217,9 +220,12 @@ class SqliteLog:
 
         try:
             await self._writer.submit(job)
-            self._lock_file(session).unlink(missing_ok=True)
         finally:
             self._unlock(session)
+
+    @property
+    def backlog(self) -> int:
+        return self._writer.waiting
 
     async def try_writing(self) -> None:
         await self._writer.submit(lambda db: db.execute(f"PRAGMA user_version = {CURRENT_VERSION}"))
@@ -374,6 +380,7 @@ class SqliteLog:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             migrate(db, str(self._path))
+        remove_unused_locks(self._folder.glob(LOCK_FILES) if self._busy else ())
         return db
 
     def _make_private(self) -> None:
@@ -393,7 +400,7 @@ class SqliteLog:
     def _lock(self, session: str) -> None:
         path = self._lock_file(session)
         try:
-            self._locks[session] = take_lock(path)
+            self._locks[session] = take_removable_lock(path)
         except BlockingIOError:
             raise session_busy(session) from None
         except OSError as error:
@@ -405,7 +412,7 @@ class SqliteLog:
     def _unlock(self, session: str) -> None:
         handle = self._locks.pop(session, None)
         if handle is not None:
-            os.close(handle)
+            remove_lock(self._lock_file(session), handle)
 
 
 def _events(session: str, after: int, limit: int) -> Callable[[sqlite3.Connection], tuple[int, list[_Row]]]:

@@ -76,6 +76,10 @@ class Writer:
             self._jobs.put(_Queued(job=job, future=future, loop=loop, reads=reads))
         return future
 
+    @property
+    def waiting(self) -> int:
+        return self._jobs.qsize()
+
     def watch(self, on: bool) -> None:
         """Starts or stops looking for changes by other processes."""
         if self._watching != on:

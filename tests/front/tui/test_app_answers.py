@@ -167,6 +167,20 @@ async def test_a_command_edited_inline_is_judged_anew(harness: MakeHarness):
         assert await on.recorded(CallFinished) == []
 
 
+async def test_code_is_shown_once_and_what_the_model_says_of_it(harness: MakeHarness):
+    code = "\n".join(f"print('line {number}')" for number in range(12))
+    run: Json = {
+        "name": "run_shell_command",
+        "id": "run",
+        "args": {"command": f'python3 -c "{code}"', "description": "Prints twelve lines"},
+    }
+    async with harness(asks_for(run)).open(prompt="go", size=(100, 40)) as on:
+        await on.until_asked()
+        panel = "\n".join(line for line in on.shown.splitlines() if line.startswith("┃"))
+        assert panel.count("print('line 9')") == 1
+        assert "the model says: Prints twelve lines" in panel
+
+
 ONE: Json = {"question": "Which one?", "options": [{"label": "Red"}, {"label": "Blue"}]}
 MANY: Json = {
     "question": "Which ones?",

@@ -23,6 +23,7 @@ from assent.front.web.security import (
     Send,
     place_of,
 )
+from assent.front.web.server_log import no_log
 from assent.front.web.token_uses import TokenUses
 from assent.front.web.traffic import Traffic
 
@@ -80,7 +81,9 @@ class Entry:
         self.token = self.tokens.issue("bob", "viewer")
         self.traffic = Traffic()
         self.uses = TokenUses(folder / "token-uses.json")
-        self.door = AccessControl(self.inside, place, self.tokens, self.uses, limits or RequestLimits(), self.traffic)
+        self.door = AccessControl(
+            self.inside, place, self.tokens, self.uses, limits or RequestLimits(), self.traffic, no_log()
+        )
 
     async def ask(
         self,
@@ -280,7 +283,7 @@ async def test_a_client_whose_body_has_come_may_be_quiet_for_long(tmp_path: Path
 
     told_before: list[int] = []
     tokens, uses = TokenStore(tmp_path / "tokens.json"), TokenUses(tmp_path / "token-uses.json")
-    door = AccessControl(patient, PLACE, tokens, uses, RequestLimits(body_seconds=0), Traffic())
+    door = AccessControl(patient, PLACE, tokens, uses, RequestLimits(body_seconds=0), Traffic(), no_log())
     headers = [(b"host", b"127.0.0.1:8420")]
     await door({"type": "http", "path": "/", "method": "GET", "query_string": b"", "headers": headers}, receive, send)
     assert told == ["http.request", "http.disconnect"]

@@ -3,6 +3,7 @@ described.
 """
 
 import asyncio
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -70,6 +71,16 @@ def test_the_description_has_every_route_that_is_documented(description: Json):
     assert description["openapi"] == "3.1.0"
     missing = [path for path in description["paths"] if not _documented(path, text)]
     assert missing == []
+
+
+def test_a_generated_client_gets_short_names_in_groups(description: Json):
+    operations = [one for item in description["paths"].values() for one in item.values() if "responses" in one]
+    names = [one["operationId"] for one in operations]
+    assert len(set(names)) == len(names), "each once"
+    assert all(re.fullmatch(r"[a-z_]{2,20}", name) for name in names), names
+    assert {"create", "decide", "stream", "list_tokens", "list_audit"} <= set(names)
+    used = {tag for one in operations for tag in one["tags"]}
+    assert used == {tag["name"] for tag in description["tags"]} and all(len(one["tags"]) == 1 for one in operations)
 
 
 def _documented(path: str, text: str) -> bool:

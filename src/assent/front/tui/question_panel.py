@@ -18,7 +18,7 @@ from textual.widgets import Static
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import offered_keys, question_title
-from assent.app.wording import count, editing, safe
+from assent.app.wording import count, description, editing, safe
 from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
@@ -153,7 +153,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._forget_press()
         self._hint, self._choice = "", 0
         approval = call.approval
-        question = self._views.setdefault(approval.id, QuestionView(approval))
+        question = self._views.setdefault(approval.id, QuestionView(approval, description(call.request)))
         self.body.put(question, seen=approval.id in self._seen)
 
     def redraw(self) -> None:

@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.strip import Strip
 
 from assent.app.question_text import hidden_characters, option_labels, sandbox_in_words, unapproved_files
-from assent.app.wording import safe
+from assent.app.wording import safe, short_quotes
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.text_style import TextStyler, barred, indented
@@ -21,8 +21,10 @@ FACT_WIDTH = 8
 class QuestionView:
     """Draws one approval. It knows where its hunks are and which are chosen."""
 
-    def __init__(self, approval: Approval) -> None:
+    def __init__(self, approval: Approval, said: str = "") -> None:
+        """`said`: what the model says the call is for."""
         self.approval = approval
+        self._said = said
         self.view: View = "unified"
         details = approval.details
         self.hunks = hunks(details.diff) if isinstance(details, EditDetails) else ()
@@ -57,7 +59,8 @@ class QuestionView:
             body += styler.text(f"! {files}", styler.palette.warn, width)
         for warning in hidden_characters(self.approval.details):
             body += styler.text(f"⚠ {warning}", styler.palette.bad, width)
-        return [*body, *styler.text(f"Asked because {_sentence(self.approval.why)}", styler.palette.dim, width)]
+        why = _sentence(short_quotes(self.approval.why))
+        return [*body, *styler.text(f"Asked because {why}", styler.palette.dim, width)]
 
     def _body(self, styler: TextStyler, width: int) -> Iterator[Strip]:
         match self.approval.details:
@@ -65,6 +68,8 @@ class QuestionView:
                 yield from self._edit(styler, details, width)
             case ExecDetails() as details:
                 yield from _exec(styler, details, width)
+                if self._said:
+                    yield from _foreign(styler, f"the model says: {self._said}", styler.palette.dim, width)
             case InfoDetails() as details:
                 yield from _info(styler, details, width)
             case McpDetails() as details:
@@ -109,7 +114,7 @@ def _exec(styler: TextStyler, details: ExecDetails, width: int) -> Iterator[Stri
     yield from barred(command, palette.accent, "▌ ")
     colour = {"low": palette.dim, "medium": palette.warn, "high": palette.bad}[details.risk]
     sign = {"low": "·", "medium": "!", "high": "⚠"}[details.risk]
-    yield from styler.text(f"{sign} {details.risk} risk: {details.risk_reason}", colour, width)
+    yield from styler.text(f"{sign} {details.risk} risk: {short_quotes(details.risk_reason)}", colour, width)
     yield from _fact(styler, "in", details.directory, palette.dim, width)
     if words := sandbox_in_words(details):
         yield from styler.text(words, palette.dim, width)

@@ -20,6 +20,7 @@ from assent.front.web.access_tokens import (
 from assent.front.web.api_types import LoggedIn, TokenView
 from assent.front.web.problems import Problem
 from assent.front.web.request_limits import Bucket, RequestLimits, failed_login_rates, source_of
+from assent.front.web.server_log import ServerLog
 from assent.front.web.token_audit import TokenAct, token_entry
 from assent.front.web.token_uses import SAVE_INTERVAL, USES, TokenUses
 
@@ -28,11 +29,12 @@ RECORDED_PER_MINUTE = 60
 
 
 class Access:
-    def __init__(self, data: Path, audit: AuditLog, user: str, limits: RequestLimits) -> None:
+    def __init__(self, data: Path, audit: AuditLog, user: str, limits: RequestLimits, log: ServerLog) -> None:
         self.tokens = TokenStore(data / TOKENS)
         self.uses = TokenUses(data / USES)
         self.codes = LoginCodes()
-        self._audit, self._user = audit, user
+        self._audit, self._user, self._log = audit, user, log
+        self.failed_logins = 0
         self._failed = failed_login_rates(limits)
         self._recorded = Bucket(RECORDED_PER_MINUTE / 60, RECORDED_PER_MINUTE)
 
@@ -49,13 +51,25 @@ class Access:
         return LoggedIn(new.token, new.record.name, new.record.role, new.record.expires_at or 0.0)
 
     async def _refuse(self, address: str) -> None:
+        self.failed_logins += 1
         if not self._failed.take(source_of(address)):
             raise Problem("too-many-requests", "too many failed logins from your address; wait a minute")
+        self._log.warning("login.failed", address=address)
         if self._recorded.take():
             await self._audit.record(AuditEntry(kind="login.failed", ts=time.time(), by=f"@{address}"))
         raise Problem(
-            "unauthenticated", "this code is invalid, used or expired; press Enter in `assent serve` for a new one"
+            "unauthenticated",
+            "this code is invalid, used or expired; for a new one, press Enter in `assent serve`, or run: "
+            "assent serve login",
         )
+
+    def new_code(self, principal: Principal) -> str:
+        """For another browser of the user who runs the server. A named token gets none, whatever its name and role:
+        the login could outlive it, and be somebody else's."""
+        record = self._find(principal.token_id)
+        if record is None or record.kind == "named":
+            raise Problem("forbidden", "only the user who runs this server can log in another browser")
+        return self.codes.issue()
 
     async def log_out(self, principal: Principal, by: str) -> None:
         record = self._find(principal.token_id)
@@ -118,6 +132,7 @@ class Access:
 
     async def _record_token(self, kind: TokenAct, record: TokenRecord, by: str) -> None:
         await self._audit.record(token_entry(kind, record, by))
+        self._log.info(kind, by=by, token=record.id, name=record.name, kind=record.kind, role=record.role)
 
 
 def _may_manage(principal: Principal, record: TokenRecord) -> bool:

@@ -22,11 +22,13 @@ from assent.front.web.event_stream import Streams
 from assent.front.web.feeds import Feeds
 from assent.front.web.file_completion import Completion
 from assent.front.web.live_replies import Replies
+from assent.front.web.model_metrics import ModelMetrics
 from assent.front.web.named_prompts import Prompts
 from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
 from assent.front.web.readiness import Readiness
 from assent.front.web.request_limits import RequestLimits
+from assent.front.web.server_log import ServerLog
 from assent.front.web.state_cache import StateCache
 from assent.front.web.traffic import Traffic
 
@@ -44,12 +46,13 @@ class Setup(Struct, frozen=True, kw_only=True):
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     limits: RequestLimits = RequestLimits()
+    models: tuple[str, ...] = ()
+    """Patterns of models in files that sessions may use, besides those that the settings name."""
     linger: float = LINGER_SECONDS
     max_resting: int = MAX_RESTING
 
     def engine(self, models: ModelAccess) -> EngineSetup:
         return EngineSetup(
-            settings=self.settings,
             env=self.env,
             models=models,
             client=CLIENT,
@@ -62,9 +65,9 @@ class Setup(Struct, frozen=True, kw_only=True):
 
 
 class AppState:
-    def __init__(self, log: SessionLog, setup: Setup, data: Path) -> None:
-        self.log, self.setup = log, setup
-        self.access = Access(data, log.audit, setup.user, setup.limits)
+    def __init__(self, log: SessionLog, setup: Setup, data: Path, server_log: ServerLog) -> None:
+        self.log, self.setup, self.server_log = log, setup, server_log
+        self.access = Access(data, log.audit, setup.user, setup.limits, server_log)
         self.precedence = AnswerPriority()
         self.models = ModelAccess(setup.env, setup.settings)
         self.catalog = ModelCatalog(self.models)
@@ -80,12 +83,31 @@ class AppState:
         self.replies = Replies()
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)
+        self.traffic = Traffic()
+        self.model_metrics = ModelMetrics()
         self.webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
-        parts = (self.feeds, self.overview, self.gateway, self.outputs, self.replies, self.prompts, self.webhooks)
+        parts = (
+            self.feeds,
+            self.overview,
+            self.gateway,
+            self.outputs,
+            self.replies,
+            self.prompts,
+            self.model_metrics,
+            self.webhooks,
+        )
         listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self.traffic = Traffic()
+
+    @property
+    def settings(self) -> Settings:
+        """They may be reloaded."""
+        return self.models.settings
+
+    def use_settings(self, settings: Settings) -> None:
+        """For sessions that are opened from now on; those that run keep theirs."""
+        self.models.use(settings)
 
     def _queued(self, session: str) -> tuple[Queued, ...]:
         state = self.engine.state(session)

@@ -1,7 +1,6 @@
 """The whole server as one ASGI application: access control first, then the page, the stream and the API."""
 
 import functools
-import logging
 from typing import Any
 
 from litestar import Litestar, Request, Response, Router
@@ -9,10 +8,11 @@ from litestar.config.compression import CompressionConfig
 from litestar.connection import ASGIConnection
 from litestar.di import Provide
 from litestar.exceptions import HTTPException
-from litestar.handlers import BaseRouteHandler
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.openapi.config import OpenAPIConfig
 
 from assent import __version__
+from assent.app.crash import trace_of
 from assent.app.session_log import KeyReused, LogError
 from assent.front.web import (
     routes_audit,
@@ -29,6 +29,7 @@ from assent.front.web import (
 from assent.front.web.access_tokens import Principal
 from assent.front.web.app_state import AppState
 from assent.front.web.command_gateway import Caller
+from assent.front.web.exchange import EXCHANGE, Exchange
 from assent.front.web.openapi import describe
 from assent.front.web.page_files import PageFiles
 from assent.front.web.params import IdempotencyKey, TheAppState
@@ -47,6 +48,7 @@ from assent.front.web.security import (
 )
 
 AnyRequest = Request[Any, Any, Any]
+INTERNAL = "internal error; the server's log has it under this request_id. The sessions are intact"
 COMPRESSED_FROM = 16_384
 """Bytes: for less, it is not worth the time."""
 NO_BODY = "data: 'data'"
@@ -69,7 +71,13 @@ def build(app_state: AppState, place: Place) -> AccessControl:
             await api(scope, receive, send)  # pyright: ignore[reportArgumentType]
 
     return AccessControl(
-        inside, place, app_state.access.tokens, app_state.access.uses, app_state.setup.limits, app_state.traffic
+        inside,
+        place,
+        app_state.access.tokens,
+        app_state.access.uses,
+        app_state.setup.limits,
+        app_state.traffic,
+        app_state.server_log,
     )
 
 
@@ -103,16 +111,28 @@ def _api(app_state: AppState) -> Litestar:
             RecursionError: _tell_unreadable,
             Exception: _tell_unexpected,
         },
-        openapi_config=OpenAPIConfig("Assent", __version__, use_handler_docstrings=True, render_plugins=[]),
+        openapi_config=OpenAPIConfig(
+            "Assent",
+            __version__,
+            use_handler_docstrings=True,
+            render_plugins=[],
+            operation_id_creator=_operation_id,
+        ),
         request_max_body_size=app_state.setup.limits.large_body,
         logging_config=None,
         compression_config=CompressionConfig("gzip", minimum_size=COMPRESSED_FROM, gzip_compress_level=4),
     )
 
 
+def _operation_id(handler: HTTPRouteHandler, _: object, __: object) -> str:
+    """Short, so that generated clients have names that people can use."""
+    return handler.fn.__name__
+
+
 def _caller(app_state: TheAppState, request: AnyRequest, idempotency_key: IdempotencyKey = None) -> Caller:
     """Takes the state only to be resolved after it: the framework would resolve both in tasks, which is slower."""
-    return Caller(request.scope[PRINCIPAL], client_address(request.scope), idempotency_key)  # pyright: ignore
+    address, trace = client_address(request.scope), _exchange(request).id  # pyright: ignore
+    return Caller(request.scope[PRINCIPAL], address, idempotency_key, trace)  # pyright: ignore
 
 
 async def _check_role(connection: "ASGIConnection[Any, Any, Any, Any]", handler: BaseRouteHandler) -> None:
@@ -136,14 +156,18 @@ async def _send_json(send: Send, body: bytes) -> None:
 # --- errors ---
 
 
-def _tell(_: AnyRequest, problem: Problem) -> Response[bytes]:
-    return Response(problem.encode(), status_code=problem.status, media_type=MEDIA_TYPE)
+def _exchange(request: AnyRequest) -> Exchange:
+    return request.scope[EXCHANGE]  # pyright: ignore
+
+
+def _tell(request: AnyRequest, problem: Problem) -> Response[bytes]:
+    return Response(problem.encode(_exchange(request).id), status_code=problem.status, media_type=MEDIA_TYPE)
 
 
 def _tell_http(request: AnyRequest, error: HTTPException) -> Response[bytes]:
     """The framework's own errors: unknown path, wrong method, an invalid body or parameter."""
     kind = kind_of(error.status_code)
-    told = Problem(kind, _details(error) if kind != "internal" else "internal error; see the server's output")
+    told = Problem(kind, _details(error) if kind != "internal" else INTERNAL)
     response = _tell(request, _no_such(error) or told)
     response.headers.update(error.headers or {})
     return response
@@ -189,5 +213,6 @@ def _tell_unreadable(request: AnyRequest, _: Exception) -> Response[bytes]:
 
 
 def _tell_unexpected(request: AnyRequest, error: Exception) -> Response[bytes]:
-    logging.getLogger("assent.web").error("unexpected", exc_info=error)
-    return _tell(request, Problem("internal", "internal error; see the server's output. The session log is intact"))
+    exchange = _exchange(request)
+    exchange.log.error("unexpected", request_id=exchange.id, detail=trace_of(error))
+    return _tell(request, Problem("internal", INTERNAL))

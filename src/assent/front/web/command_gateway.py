@@ -6,6 +6,7 @@ session's business: it may run here, be woken here, or be open in another proces
 
 import hashlib
 import secrets
+import time
 from typing import NoReturn
 
 import msgspec
@@ -20,6 +21,7 @@ from assent.commands import Answer, Command
 from assent.front.web.access_tokens import Principal
 from assent.front.web.answer_priority import AnswerPriority
 from assent.front.web.api_types import SessionView, Status, Taken
+from assent.front.web.histograms import Histogram
 from assent.front.web.problems import Problem
 from assent.front.web.state_cache import StateCache
 
@@ -33,6 +35,7 @@ class Caller(Struct, frozen=True):
     principal: Principal
     address: str
     key: str | None = None
+    request_id: str = ""
 
     @property
     def by(self) -> str:
@@ -55,6 +58,7 @@ class CommandGateway:
         self.on_event = outcomes.tell
         """Must be called with every event of every session that runs here."""
         self.decisions = 0
+        self.decision_seconds: dict[str, Histogram] = {"taken": Histogram(), "recorded": Histogram()}
 
     # --- sessions ---
 
@@ -167,10 +171,13 @@ class CommandGateway:
         again = await self.done_before(key) is not None
         if not again:
             await self._check_waiting(session, answer)
+        started = time.monotonic()
         with self._precedence.answering():
             sent = await self._sender.send(session, answer, key.name, key.stamp)
         if sent.state == "refused":
             await self._explain(session, answer, sent.problem)
+        state = "taken" if sent.state == "taken" else "recorded"
+        self.decision_seconds[state].observe(time.monotonic() - started)
         if sent.state != "taken":
             return Taken("recorded", key.name)
         self.decisions += not again

@@ -9,6 +9,13 @@ from assent.front.web.problems import MEDIA_TYPE, ProblemShape
 
 Json = dict[str, Any]
 REF = "#/components/schemas/{name}"
+TAGS = {
+    "sessions": "Creating, reading, prompting and changing sessions, and the stream of their events.",
+    "approvals": "Calls, and everything that waits for a person.",
+    "access": "Logging in and out, and who has access.",
+    "audit": "Who decided what.",
+    "server": "Models, health and metrics.",
+}
 PUBLIC = ("/api/v1/login", "/healthz", "/readyz")
 
 
@@ -22,8 +29,24 @@ def describe(schema: Json) -> bytes:
         for operation in item.values():
             if isinstance(operation, dict):
                 _complete(path, operation)  # pyright: ignore[reportUnknownArgumentType]
+    schema["tags"] = [{"name": name, "description": about} for name, about in TAGS.items()]
     schema["paths"]["/api/v1/stream"] = {"get": _stream()}
     return msgspec.json.encode(schema)
+
+
+def _tag_of(path: str) -> str:
+    """What a generated client groups its methods by."""
+    match path.removeprefix("/api/v1/").split("/"):
+        case ["sessions", _, "calls", *_] | ["approvals"]:
+            return "approvals"
+        case ["sessions" | "files", *_]:
+            return "sessions"
+        case ["tokens" | "login" | "logout" | "login-codes" | "me", *_]:
+            return "access"
+        case ["audit", *_]:
+            return "audit"
+        case _:
+            return "server"
 
 
 def _own_shapes() -> Json:
@@ -57,6 +80,7 @@ def _complete(path: str, operation: Json) -> None:
         }
     if path == "/metrics":
         responses["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    operation["tags"] = [_tag_of(path)]
     operation["security"] = [] if path in PUBLIC else [{"bearer": []}]
 
 
@@ -65,6 +89,7 @@ def _stream() -> Json:
     return {
         "summary": "Stream",
         "operationId": "stream",
+        "tags": ["sessions"],
         "description": "Server-sent events of several sessions; see docs/api.md.",
         "security": [{"bearer": []}],
         "parameters": [

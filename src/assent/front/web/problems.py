@@ -36,10 +36,11 @@ class Problem(Exception):
         self.status = STATUS[kind]
         self.more = more
 
-    def encode(self) -> bytes:
+    def encode(self, request_id: str = "") -> bytes:
         title = self.kind.replace("-", " ").capitalize()
         head = {"type": f"urn:assent:{self.kind}", "title": title, "status": self.status, "detail": str(self)}
-        return msgspec.json.encode(head | self.more)
+        request = {"request_id": request_id} if request_id else {}
+        return msgspec.json.encode(head | self.more | request)
 
 
 class ProblemShape(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -51,6 +52,8 @@ class ProblemShape(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True
     detail: str
     by: str = ""
     digest: str = ""
+    request_id: str = ""
+    """The same as in the header `X-Request-ID` and in the server's log."""
 
 
 def kind_of(status: int) -> str:

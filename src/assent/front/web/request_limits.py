@@ -20,6 +20,8 @@ class RequestLimits(Struct, frozen=True, kw_only=True):
     """How many clients' rates are remembered."""
     failed_logins_per_minute: int = 10
     """From one address; a valid code is never refused."""
+    logged_refusals_per_minute: int = 60
+    """From one address; more are only in the most detailed log."""
     streams: int = 2_000
     streams_of_one: int = 256
     requests: int = 512
@@ -65,6 +67,10 @@ def request_rates(limits: RequestLimits) -> Rates:
 
 def failed_login_rates(limits: RequestLimits) -> Rates:
     return Rates(limits.failed_logins_per_minute / 60, limits.failed_logins_per_minute, limits.clients)
+
+
+def logged_refusal_rates(limits: RequestLimits) -> Rates:
+    return Rates(limits.logged_refusals_per_minute / 60, limits.logged_refusals_per_minute, limits.clients)
 
 
 def source_of(address: str) -> str:

@@ -5,20 +5,25 @@ of error as the rest of the server, even if the request is not HTTP. It knows no
 """
 
 import asyncio
+import secrets
 from http import HTTPStatus
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from assent.front.web.exchange import REQUEST_ID
 from assent.front.web.peer_process import PeerProcess
 from assent.front.web.problems import Problem
 from assent.front.web.security import CALLER, HEADERS, problem_headers
+from assent.front.web.server_log import ServerLog
 
 HEAD_SECONDS = 10.0
 HEAD_BYTES = 64_000
 
 
 class TimeoutProtocol(HttpToolsProtocol):
+    log: ServerLog
+    """Set by `with_log`, because uvicorn makes the instances."""
     _waiting: asyncio.TimerHandle | None = None
     _head: int | None = None
     """The length of the head so far; None while there is none."""
@@ -59,11 +64,19 @@ class TimeoutProtocol(HttpToolsProtocol):
     def _refuse(self, problem: Problem) -> None:
         if self.transport.is_closing():
             return
-        body = problem.encode()
-        fields = [*problem_headers(problem, body), *HEADERS, (b"cache-control", b"no-store"), (b"connection", b"close")]
+        trace = secrets.token_hex(8)
+        address = self.client[0] if self.client else ""
+        self.log.info("refused", request_id=trace, status=problem.status, address=address, detail=str(problem))
+        body = problem.encode(trace)
+        own = [(b"cache-control", b"no-store"), (b"connection", b"close"), (REQUEST_ID, trace.encode())]
+        fields = [*problem_headers(problem, body), *HEADERS, *own]
         first = f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}\r\n".encode()
         self.transport.write(first + b"".join(b"%s: %s\r\n" % field for field in fields) + b"\r\n" + body)
         self.transport.close()
+
+    @classmethod
+    def with_log(cls, log: ServerLog) -> "type[TimeoutProtocol]":
+        return type(cls.__name__, (cls,), {"log": log})
 
     # --- waiting ---
 

@@ -11,7 +11,7 @@ from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
 
 OPERATOR = {"role": "operator"}
-ShortText = Annotated[str, QueryParameter(max_length=200)]
+ShortText = Annotated[str, QueryParameter(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 
 
 @get("/audit", opt=OPERATOR)

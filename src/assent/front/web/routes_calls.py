@@ -55,6 +55,20 @@ def _hunks(change: Details | DiffDisplay) -> tuple[ShownHunk, ...]:
             return ()
 
 
+def log_decision(app_state: AppState, caller: Caller, session: str, answer: Answer, state: str) -> None:
+    app_state.server_log.info(
+        "decision",
+        request_id=caller.request_id,
+        session=session,
+        call=answer.call_id,
+        outcome=answer.outcome,
+        digest=answer.digest,
+        by=caller.by,
+        token=caller.principal.token_id,
+        state=state,
+    )
+
+
 async def _find(app_state: AppState, caller: Caller, session: str, call_id: str) -> ToolCall:
     await app_state.gateway.find(caller, session)
     call = (await app_state.states.get(session)).calls.get(call_id)
@@ -140,6 +154,7 @@ async def decide(
         by=caller.by,
     )
     taken = await app_state.gateway.decide(caller, session_id, answer)
+    log_decision(app_state, caller, session_id, answer, taken.state)
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 

@@ -9,10 +9,11 @@ from assent import __version__
 from assent.app.model_access import ModelError
 from assent.front.web.api_types import Health, LoggedIn, Login, Me, ModelList
 from assent.front.web.app_state import AppState
-from assent.front.web.metrics import exposition, process_gauges
+from assent.front.web.metrics import MEDIA_TYPE, exposition
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
 from assent.front.web.security import client_address
+from assent.front.web.server_metrics import server_metrics
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -37,7 +38,7 @@ async def logout(app_state: TheAppState, caller: TheCaller) -> None:
 async def me(app_state: TheAppState, caller: TheCaller) -> Me:
     setup = app_state.setup
     model, problem = await _model(app_state)
-    mode = setup.settings.approval_mode
+    mode = app_state.settings.approval_mode
     who = caller.principal
     return Me(
         name=who.name,
@@ -84,15 +85,7 @@ async def ready(app_state: TheAppState) -> Health:
 async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
     if caller.principal.owner:
         raise Problem("forbidden", "metrics are about all owners; this needs a token without an owner of its own")
-    waiting = sum((await app_state.log.count_waiting()).values())
-    gauges = {
-        "open_sessions": ("Sessions running in this process.", float(app_state.engine.open_sessions)),
-        "waiting_approvals": ("Approvals waiting for a person.", float(waiting)),
-        "streams": ("Open event streams.", float(len(app_state.streams))),
-        "decisions_total": ("Decisions taken.", float(app_state.gateway.decisions)),
-    } | process_gauges()
-    body = exposition(gauges, app_state.traffic.answered)
-    return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(exposition(await server_metrics(app_state)), media_type=MEDIA_TYPE)
 
 
 PUBLIC_ROUTES = (health, ready, metrics)

@@ -12,6 +12,7 @@ from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.session_log import SessionBusy
 from assent.commands import (
+    Answer,
     CancelTurn,
     Command,
     Rename,
@@ -41,9 +42,10 @@ from assent.front.web.api_types import (
 )
 from assent.front.web.app_state import AppState, wanted_folder
 from assent.front.web.command_gateway import Caller, InboxKey
+from assent.front.web.model_rules import why_refused
 from assent.front.web.params import Offset, SessionId, ShortId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.routes_calls import call_view
+from assent.front.web.routes_calls import call_view, log_decision
 
 OPERATOR = {"role": "operator"}
 ON_THE_SERVER = (
@@ -73,7 +75,7 @@ async def _create(app_state: AppState, caller: Caller, data: NewSession, key: In
     folder = wanted_folder(app_state.setup, data.folder)
     model = data.model or await _default_model(app_state)
     await _check_model(app_state, model)
-    settings = app_state.setup.settings
+    settings = app_state.settings
     return await create_session(
         app_state.log,
         folder,
@@ -96,6 +98,8 @@ async def _default_model(app_state: AppState) -> str:
 
 
 async def _check_model(app_state: AppState, name: str) -> None:
+    if why := why_refused(name, app_state.models, app_state.setup.models):
+        raise Problem("invalid", why)
     try:
         await (await asyncio.to_thread(app_state.models.open, name)).close()
     except AuthFailed as error:
@@ -228,9 +232,13 @@ async def command(app_state: TheAppState, caller: TheCaller, session_id: Session
     """Any session command, for our own clients. Its outcome comes as `command.taken`."""
     await app_state.gateway.find(caller, session_id)
     app_state.gateway.check_command(caller.principal, data)
+    if isinstance(data, SetModel) and (why := why_refused(data.model, app_state.models, app_state.setup.models)):
+        raise Problem("invalid", why)
     signed = msgspec.structs.replace(data, by=caller.by)
     key = app_state.gateway.inbox_key(caller, f"command {session_id}", msgspec.structs.replace(data, by=""))
     await app_state.gateway.record(session_id, key, signed)
+    if isinstance(data, Answer):
+        log_decision(app_state, caller, session_id, data, "recorded")
     return Key(key.name)
 
 

@@ -7,7 +7,6 @@ page from running or loading anything but its own files.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from ipaddress import ip_address
 from typing import Any
@@ -15,8 +14,10 @@ from typing import Any
 from msgspec import Struct
 
 from assent.front.web.access_tokens import Principal, TokenStore
+from assent.front.web.exchange import EXCHANGE, REFUSALS, REQUEST_ID, Exchange, request_id
 from assent.front.web.problems import MEDIA_TYPE, Problem
-from assent.front.web.request_limits import RequestLimits, request_rates
+from assent.front.web.request_limits import RequestLimits, logged_refusal_rates, request_rates, source_of
+from assent.front.web.server_log import ServerLog
 from assent.front.web.token_uses import TokenUses
 from assent.front.web.traffic import Traffic
 
@@ -58,6 +59,9 @@ class Place(Struct, frozen=True):
     hosts: frozenset[str]
     origins: frozenset[str]
     secure: bool = False
+    is_behind_proxy: bool = False
+    base: str = ""
+    """The path below which clients see us; a proxy may pass it on or remove it."""
 
 
 def place_of(scheme: str, names: Iterable[str], port: int) -> Place:
@@ -76,6 +80,7 @@ class AccessControl:
         uses: TokenUses,
         limits: RequestLimits,
         traffic: Traffic,
+        log: ServerLog,
     ) -> None:
         self._app = app
         self.place = place
@@ -83,29 +88,47 @@ class AccessControl:
         self._uses = uses
         self._limits = limits
         self._rates = request_rates(limits)
+        self._refusals = logged_refusal_rates(limits)
         self._under_way = 0
         self._traffic = traffic
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await self._http(scope, receive, send)
+            await self._http(self._without_base(scope), receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
+    def _without_base(self, scope: Scope) -> Scope:
+        """Everything behind this knows only our own paths."""
+        path, base = scope["path"], self.place.base
+        if base and path.startswith(f"{base}/"):
+            scope["path"] = path.removeprefix(base)
+            scope["raw_path"] = scope.get("raw_path", b"").removeprefix(base.encode())
+        return scope
+
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._answer(scope, send)
+        exchange = Exchange(self._log, request_id(scope["headers"], trusts_proxy=self.place.is_behind_proxy))
+        scope[EXCHANGE] = exchange
+        answer = self._answer(scope, send, exchange)
         streams = scope["path"] == STREAM
         self._under_way += not streams
         try:
+            if self.place.base and scope["path"] == self.place.base:
+                await _redirect(answer, f"{self.place.base}/")
+                return
             self._admit(scope)
             await _check_caller(scope)
             await self._app(scope, self._limited(scope, receive), answer)
         except Problem as problem:
-            await send_problem(answer, problem)
+            await send_problem(answer, problem, exchange.id)
         finally:
             self._under_way -= not streams
+            address = client_address(scope)
+            is_flood = exchange.status in REFUSALS and not self._refusals.take(source_of(address))
+            exchange.finished(scope, address, scope.get(PRINCIPAL), is_flood=is_flood)
 
     # --- requests ---
 
@@ -173,23 +196,23 @@ class AccessControl:
 
     # --- responses ---
 
-    def _answer(self, scope: Scope, send: Send) -> Send:
+    def _answer(self, scope: Scope, send: Send, exchange: Exchange) -> Send:
         cache = b"no-cache" if is_page(scope["path"]) else b"no-store"
-        started = time.monotonic()
         secure = [(b"strict-transport-security", b"max-age=31536000")] if self.place.secure else []
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                status = message["status"]
-                self._traffic.finished(_route(scope), status, time.monotonic() - started)
+                exchange.status = status = message["status"]
+                self._traffic.finished(_route(scope), status, exchange.seconds)
                 closing = (
                     [(b"connection", b"close")] if status in (408, 413) else []
                 )  # the rest of the body may still come
+                traced = [(REQUEST_ID, exchange.id.encode())]
                 given = [*message.get("headers", [])]
                 caching = (
                     [] if is_page(scope["path"]) and _names(given, b"cache-control") else [(b"cache-control", cache)]
                 )
-                message["headers"] = [*given, *HEADERS, *caching, *secure, *closing]
+                message["headers"] = [*given, *HEADERS, *caching, *traced, *secure, *closing]
             await send(message)
 
         return answer
@@ -265,8 +288,15 @@ def _check_body(scope: Scope, headers: dict[bytes, bytes], limit: int) -> None:
         raise Problem("not-json", "send JSON: Content-Type: application/json")
 
 
-async def send_problem(send: Send, problem: Problem) -> None:
-    body = problem.encode()
+async def _redirect(send: Send, to: str) -> None:
+    """To the page's own folder, so that its relative addresses work."""
+    headers = [(b"location", to.encode()), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 308, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def send_problem(send: Send, problem: Problem, request_id: str) -> None:
+    body = problem.encode(request_id)
     await send({"type": "http.response.start", "status": problem.status, "headers": problem_headers(problem, body)})
     await send({"type": "http.response.body", "body": body})
 

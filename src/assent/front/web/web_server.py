@@ -3,150 +3,91 @@
 import asyncio
 import logging
 import os
-import re
 import resource
 import signal
 import socket
-import ssl
 import sys
+import time
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Literal
 
 import msgspec
 import uvicorn
-from msgspec import Struct
 
-from assent.app.crash import mask_log
+from assent import __version__
+from assent.app.audit_access import AuditEntry
+from assent.app.identity import me
 from assent.app.private_files import save_private
-from assent.app.session_log import SessionLog
+from assent.app.session_log import LogError, SessionLog
 from assent.app.storage import open_log
-from assent.config import Settings, data_folder
+from assent.config import Settings, data_folder, load_settings
 from assent.front.web.access_tokens import DISCOVERY, Discovery
 from assent.front.web.app_state import AppState, Setup, real_folder
 from assent.front.web.asgi_app import build
 from assent.front.web.gc_tuning import collect_when_calm
+from assent.front.web.housekeeping import Housekeeping
+from assent.front.web.listening import (
+    BadPlace,
+    Where,
+    address_of,
+    check_certificate,
+    check_place,
+    listen,
+    load_certificate,
+    place_for,
+)
 from assent.front.web.request_limits import RequestLimits
 from assent.front.web.request_timeouts import TimeoutProtocol
-from assent.front.web.security import Place, place_of
 from assent.front.web.server_lock import alone
-from assent.http.loopback import is_loopback
+from assent.front.web.server_log import LibraryLog, ServerLog, no_log
 
 SHUTDOWN_TIMEOUT = 5
 """Seconds for requests in progress when the server stops; streams are ended first."""
 
 
-EVERYWHERE = ("0.0.0.0", "::")
-_LAST_PORT = 65_535
-_NAME = re.compile(r"[A-Za-z0-9._:-]+")
-
-
-class BadPlace(ValueError):
-    """The server cannot listen there; the message says what to do instead."""
-
-
-class Where(Struct, frozen=True, kw_only=True):
-    """Where to listen, as given on the command line."""
-
-    host: str = "127.0.0.1"
-    port: int = 8420
-    tls_cert: str | None = None
-    tls_key: str | None = None
-    behind_proxy: str | None = None
-    """The URL that clients use, if a proxy in front of us handles TLS."""
-    names: tuple[str, ...] = ()
-    """Names and addresses that clients use, besides those that we know ourselves."""
-
-
-def check_place(where: Where) -> None:
-    """Beyond this machine, TLS is required: anybody could read an unencrypted token."""
-    if not 0 <= where.port <= _LAST_PORT:
-        raise BadPlace(f"--port must be a number from 0 to {_LAST_PORT}, not {where.port}")
-    if bad := [name for name in where.names if not _NAME.fullmatch(name)]:
-        raise BadPlace(f"--name must be a plain name or address, such as laptop.local or 192.168.1.5, not {bad[0]!r}")
-    if (where.tls_cert is None) != (where.tls_key is None):
-        raise BadPlace("TLS needs both --tls-cert and --tls-key")
-    if where.behind_proxy is not None:
-        parts = urlsplit(where.behind_proxy)
-        if parts.scheme != "https" or not parts.hostname:
-            raise BadPlace("--behind-proxy must be the URL that clients use, e.g. https://assent.example.org")
-    elif where.tls_cert is None and not is_loopback(where.host):
-        raise BadPlace(
-            f"{where.host} can be reached from other machines: use --tls-cert and --tls-key, or --behind-proxy with "
-            "the https URL of a proxy that handles TLS"
-        )
-
-
-def check_certificate(where: Where) -> None:
-    """Checks it now, with a clear message; later, a library would raise its own exception."""
-    if where.tls_cert is None:
-        return
-    try:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(where.tls_cert, where.tls_key, password=lambda: "")  # nobody can type one
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise BadPlace(f"{where.tls_cert} and {where.tls_key} cannot be used for TLS: {why}") from error
-
-
-def place_for(where: Where, port: int) -> Place:
-    if where.behind_proxy is not None:
-        parts = urlsplit(where.behind_proxy)
-        return place_of("https", [parts.hostname or ""], parts.port or 443)
-    names = {where.host, *where.names}
-    if is_loopback(where.host) or where.host in EVERYWHERE:
-        names |= {"127.0.0.1", "localhost", "::1"}
-    if not is_loopback(where.host):
-        names.add(socket.gethostname())
-    return place_of("https" if where.tls_cert else "http", names, port)
-
-
-def address_of(where: Where, port: int) -> str:
-    """The URL for people and programs."""
-    if where.behind_proxy is not None:
-        return where.behind_proxy.rstrip("/")
-    own = socket.gethostname() if where.host in EVERYWHERE else where.host
-    name = where.names[0] if where.names else own
-    return f"{'https' if where.tls_cert else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
-
-
 def make_setup(
-    settings: Settings, env: Mapping[str, str], user: str, roots: tuple[str, ...], limits: RequestLimits
+    settings: Settings,
+    env: Mapping[str, str],
+    user: str,
+    roots: tuple[str, ...],
+    models: tuple[str, ...],
+    limits: RequestLimits,
 ) -> Setup:
     here = os.path.realpath(os.getcwd())
     home = os.path.realpath(env.get("HOME") or "/")
+    found = tuple(map(real_folder, roots))
+    if missing := [root for root in found if not os.path.isdir(root)]:
+        raise BadPlace(f"--root must be an existing folder, not {missing[0]}")
     return Setup(
-        settings=settings,
-        env=env,
-        user=user,
-        folder=here,
-        roots=tuple(map(real_folder, roots)) or (home, here),
-        limits=limits,
+        settings=settings, env=env, user=user, folder=here, roots=found or (home, here), limits=limits, models=models
     )
 
 
 class Server:
     """One running server. `ready` is called with its address once it listens."""
 
-    def __init__(self, log: SessionLog, setup: Setup, where: Where, data: Path) -> None:
+    def __init__(
+        self, log: SessionLog, setup: Setup, where: Where, data: Path, server_log: ServerLog | None = None
+    ) -> None:
         check_place(where)
         check_certificate(where)
         self._log, self._where, self._data = log, where, data
-        self.app_state = AppState(log, setup, data)
+        self._server_log = server_log or no_log()
+        self.app_state = AppState(log, setup, data, self._server_log)
         self.tokens = self.app_state.access.tokens
         self.address = ""
         self.port = 0
         """Where it listens; behind a proxy, clients use another URL."""
         self.token = ""
         self._uvicorn: uvicorn.Server | None = None
+        self._housekeeping = Housekeeping(log.audit, lambda: self.app_state.settings.audit, me(), self._server_log)
 
     async def run(self, ready: Callable[["Server"], None]) -> None:
         _raise_file_limit()
         logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can trigger its warnings, as often as they like
-        mask_log()
-        listener = _listen(self._where)
+        listener = listen(self._where)
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
         self.app_state.webhooks.address = self.address
@@ -155,13 +96,18 @@ class Server:
         except BaseException:
             listener.close()
             raise
-        self._uvicorn = _Uvicorn(_config(app, self._where), lambda: ready(self), self.app_state.streams.stop)
+        config = _config(app, self._where, self._server_log)
+        self._uvicorn = _Uvicorn(config, lambda: ready(self), self.app_state.streams.stop)
         self._announce()
+        libraries = LibraryLog(self._server_log)
+        logging.getLogger().addHandler(libraries)
         background = [asyncio.create_task(work) for work in self._background()]
         try:
             await self.app_state.start()
+            await self._record("server.started")
             await self._uvicorn.serve(sockets=[listener])
         finally:
+            logging.getLogger().removeHandler(libraries)
             for task in background:
                 task.cancel()
             await self._stop()
@@ -170,6 +116,29 @@ class Server:
         engine = self.app_state.engine
         yield collect_when_calm(lambda: engine.calm, lambda: engine.parked)
         yield self.app_state.access.keep_saving()
+        yield self._housekeeping.run()
+
+    async def _record(self, kind: Literal["server.started", "server.stopped", "settings.reloaded"]) -> None:
+        entry = AuditEntry(kind=kind, ts=time.time(), by=me(), about=self.address)
+        with suppress(LogError):  # whoever serves must not fail because of that; what is decided is recorded anyway
+            await self._log.audit.record(entry)
+        self._server_log.info(kind, address=self.address, version=__version__, pid=os.getpid())
+
+    # --- reloading ---
+
+    async def reload(self, read: Callable[[], Settings]) -> None:
+        """New certificates, settings and log file, without interrupting anybody. What cannot be used is reported, and
+        the old one stays."""
+        self._server_log.reopen()
+        try:
+            if self._uvicorn is not None:
+                load_certificate(self._where, self._uvicorn.config.ssl)
+            self.app_state.use_settings(await asyncio.to_thread(read))
+            await self._housekeeping.prune()
+        except (ValueError, LogError) as error:
+            self._server_log.error("reload.failed", detail=str(error))
+            return
+        await self._record("settings.reloaded")
 
     def stop(self) -> None:
         if self._uvicorn is not None:
@@ -178,6 +147,9 @@ class Server:
     async def _stop(self) -> None:
         """The streams and requests have ended; now stops what is running."""
         await self.app_state.stop()
+        await self._record("server.stopped")
+        with suppress(LogError):
+            await self._housekeeping.log_head()
         self.app_state.access.end()
         with suppress(OSError):
             (self._data / DISCOVERY).unlink()
@@ -214,23 +186,10 @@ class _Uvicorn(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _listen(where: Where) -> socket.socket:
-    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((where.host, where.port))
-    except OSError as error:
-        listener.close()
-        raise BadPlace(f"cannot listen on {where.host} port {where.port}: {error.strerror}") from error
-    listener.listen(1024)
-    return listener
-
-
-def _config(app: object, where: Where) -> uvicorn.Config:
+def _config(app: object, where: Where, log: ServerLog) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # pyright: ignore[reportArgumentType]
-        http=TimeoutProtocol,
+        http=TimeoutProtocol.with_log(log),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -255,14 +214,13 @@ def _raise_file_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def serve(where: Where, setup: Setup, ready: Callable[[Server], None]) -> None:
+async def serve(where: Where, setup: Setup, ready: Callable[[Server], None], log: ServerLog) -> None:
     data = data_folder(setup.env)
     with alone(data):
-        await _serve(where, setup, data, ready)
+        await _serve(Server(open_log(setup.env, busy=True), setup, where, data, log), setup, ready)
 
 
-async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server], None]) -> None:
-    server = Server(open_log(setup.env, busy=True), setup, where, data)
+async def _serve(server: Server, setup: Setup, ready: Callable[[Server], None]) -> None:
     loop = asyncio.get_running_loop()
     interrupts = 0
 
@@ -271,9 +229,20 @@ async def _serve(where: Where, setup: Setup, data: Path, ready: Callable[[Server
         interrupts += 1
         if interrupts > 1:
             os._exit(130)
-        sys.stderr.write("Stopping; calls that wait for an answer keep waiting. Press Ctrl-C again to exit at once.\n")
+        with suppress(OSError):  # the terminal may be gone
+            sys.stderr.write(
+                "Stopping; calls that wait for an answer keep waiting. Press Ctrl-C again to exit at once.\n"
+            )
         server.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupted)
+    reloading: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = asyncio.create_task(server.reload(lambda: load_settings(setup.env)))
+        reloading.add(task)
+        task.add_done_callback(reloading.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
     await server.run(ready)

@@ -14,6 +14,7 @@ import { Stream } from "./stream.js";
 /** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[] }} SessionList */
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
 
+const NOT_VALID = "This login or token is not valid, or no longer.";
 const EVENTS_PER_PAGE = 1000;
 export const SESSIONS_PER_PAGE = 100;
 export const MAX_SESSIONS = 500;
@@ -43,7 +44,7 @@ async function enter() {
     state.me = await get("/me");
   } catch (error) {
     if (error instanceof Unreachable) return void setTimeout(enter, 1000);
-    return leave(words(error));
+    return leave(error instanceof Problem && error.status === 401 ? NOT_VALID : words(error));
   }
   state.stage = "ready";
   await follow();
@@ -171,7 +172,7 @@ const stream = new Stream({
     changed();
   },
   refused(problem) {
-    if (problem.status === 401) return leave(words(problem));
+    if (problem.status === 401) return leave(NOT_VALID);
     state.link = "lost";
     notice(problem.message, "bad");
   },
