@@ -166,8 +166,8 @@ NEXT = """() => {
     const before = button?.textContent;
     button?.click();
     return new Promise((done) => {
-        const left = () => document.querySelector(".next-unseen")?.textContent;
-        const look = () => left() === before ? setTimeout(look, 20) : done(null);
+        const same = () => document.querySelector(".next-unseen")?.textContent === before;
+        const look = () => (same() ? setTimeout(look, 20) : done(null));
         look();
     });
 }"""
