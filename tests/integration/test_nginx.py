@@ -76,8 +76,8 @@ async def test_the_page_works_below_a_path(tmp_path: Path):
             complaints: list[str] = []
             page.on("pageerror", lambda error: complaints.append(str(error)))
             await page.goto(served.server.login_address())
-            await page.get_by_role("heading", name="Welcome").wait_for()
-            await page.get_by_role("main").get_by_label("What should be done?").fill("go")
+            await page.get_by_role("heading", name="What should be done?").wait_for()
+            await page.get_by_role("main").get_by_role("textbox", name="What should be done?").fill("go")
             await page.get_by_role("main").get_by_role("button", name="Start").click()
             yes = page.get_by_role("button", name="Yes, once")
             await yes.wait_for()

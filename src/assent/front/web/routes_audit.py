@@ -18,7 +18,7 @@ ShortText = Annotated[str, QueryParameter(max_length=200, pattern=r"^[^\x00-\x1f
 async def list_audit(
     app_state: TheAppState,
     caller: TheCaller,
-    before: Annotated[int | None, QueryParameter(ge=1)] = None,
+    before: Annotated[int | None, QueryParameter(ge=1, le=1 << 53)] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100,
     session: ShortText = "",
     kind: ShortText = "",
