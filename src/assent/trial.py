@@ -1,16 +1,12 @@
-"""What a command did when it was tried: the effects as a person is shown them, and how their parts are numbered.
+"""What a command did when it was tried: the effects as a person is shown them.
 
 Plain frozen data, part of the question and of its digest. An answer may choose among the parts, as it may among the
-hunks of an edit. It knows no file system: `assent.files` finds effects and applies them.
+hunks of an edit; `trial_parts.py` numbers them. It knows no file system: `assent.files` finds effects and applies them.
 """
 
-from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
-
-from assent.hunks import Hunk, hunks
 
 What = Literal["added", "changed", "deleted"]
 
@@ -59,33 +55,6 @@ class Trial(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     def files(self) -> int:
         """How many files it would change."""
         return sum(effect.files for effect in self.effects if effect.parts)
-
-
-class ShownPart(Struct, frozen=True, gc=False):
-    """A part that can be chosen: one hunk of an effect, or all of it."""
-
-    number: int
-    effect: ShownEffect
-    hunks: tuple[Hunk, ...]
-    which: str = ""
-    """For one of several parts of a file, e.g. `1 of 2`."""
-
-
-def shown_parts(trial: Trial) -> Iterator[ShownPart]:
-    """All parts in the order in which they are shown, numbered as in an answer; `number` is -1 for what is never
-    applied.
-    """
-    number = 0
-    for effect in trial.effects:
-        found = tuple(hunks(effect.diff))
-        if effect.parts > 1:
-            for place, hunk in enumerate(found, start=1):
-                yield ShownPart(number, effect, (replace(hunk, number=number),), f"{place} of {effect.parts}")
-                number += 1
-        else:
-            here = number if effect.parts else -1
-            yield ShownPart(here, effect, tuple(replace(hunk, number=here) for hunk in found))
-            number += effect.parts
 
 
 def in_short(trial: Trial) -> str:

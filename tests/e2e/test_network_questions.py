@@ -63,7 +63,7 @@ def test_after_kill_9_the_question_is_withdrawn_and_the_outcome_of_the_command_i
 def test_with_nobody_to_ask_the_connection_is_refused_and_the_command_goes_on(networked: Program):
     model = networked.scenario(asks_for(FETCH), says("Done."))
     ended = networked.run("-p", "go", "-m", model, "-o", "stream-json", "--allowed-tools", "run_shell_command")
-    assert ended.result["status"] == "success"
+    assert ended.result["status"] == "refused"
     (requested,) = networked.events_of_type("connection.requested")
     assert (requested["allowed"], requested["reason"]) == (False, "no rule allows it, and nobody can be asked")
 

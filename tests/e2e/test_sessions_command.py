@@ -136,7 +136,7 @@ def test_a_second_process_on_one_session_is_refused_with_a_hint(program: Program
         assert f"assent sessions show {session}" in second.result["error"]["message"]
         assert program.events(session) == before
         shown = program.run("sessions", "show", session)
-        assert f"assent answer {session} run yes|no\n" in shown.out, "no `always` for what goes to a shell"
+        assert f"assent answer {session} run yes|try|no\n" in shown.out, "no `always` for what goes to a shell"
         assert program.run("answer", session, "run", "yes").code == 0
         assert first.wait().result["status"] == "success"
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from assent.app.style import Style
 from assent.app.wording import safe
-from assent.trial import ShownPart, Trial, in_short, shown_parts
+from assent.trial import Trial, in_short
+from assent.trial_parts import ShownPart, shown_parts
 
 MAX_OUTPUT_LINES = 30
 """The last lines of the output; it is not part of what is decided."""

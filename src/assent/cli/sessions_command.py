@@ -21,7 +21,7 @@ from assent.app.session_state import fold_readable
 from assent.app.storage import open_log
 from assent.app.style import Style
 from assent.app.wording import attached_words, ended_badly, one_line, safe, took, who
-from assent.approval import Approval
+from assent.approval import Approval, ExecDetails
 from assent.cli.answer_command import SHORT_OUTCOMES
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
@@ -134,7 +134,9 @@ def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style
 
 def _answers(approval: Approval) -> str:
     """The short words for the outcomes offered, except those that need a screen."""
-    offered = [word for word, outcome in SHORT_OUTCOMES.items() if outcome in approval.options and word != "once"]
+    tried = isinstance(approval.details, ExecDetails) and approval.details.trial is not None
+    other = ("once", "yes", "no") if tried else ("once", "apply", "direct", "discard")
+    offered = [word for word, outcome in SHORT_OUTCOMES.items() if outcome in approval.options and word not in other]
     return "|".join(offered)
 
 

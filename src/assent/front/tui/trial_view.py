@@ -8,7 +8,8 @@ from textual.strip import Strip
 from assent.app.trial_text import effect_notes, last_output, part_title, stale_in_words, trial_facts
 from assent.front.tui.diff_view import View, draw_hunks, plain_header
 from assent.front.tui.text_style import TextStyler, barred
-from assent.trial import ShownPart, Trial, shown_parts
+from assent.trial import Trial
+from assent.trial_parts import ShownPart, shown_parts
 
 
 class TrialLines:

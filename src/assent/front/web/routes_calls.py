@@ -33,7 +33,7 @@ from assent.front.web.params import CallId, Offset, SessionId, TheAppState, TheC
 from assent.front.web.problems import Problem
 from assent.parts import DiffDisplay
 from assent.screen import SafeText
-from assent.trial import shown_parts
+from assent.trial_parts import shown_parts
 
 BATCH_SIZE = 20
 """Approvals prepared before giving other work a chance."""
