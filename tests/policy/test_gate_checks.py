@@ -294,7 +294,7 @@ def test_a_search_is_granted_as_a_tool_and_a_file_that_is_sent_is_not() -> None:
     assert proposed(Action(tool="t", args={}, details=search, paths=("/w/x",)), "c") == ()
     assert proposed(action(InfoDetails("x", warnings=("w",))), "c") == ()
     assert proposed(action(InfoDetails("x", WEB.urls, ("w",))), "c") == ()
-    (grant,) = proposed(action(MCP), "c")
+    grant, *_ = proposed(action(MCP), "c")
     assert (grant.kind, grant.reach) == ("tool", "Every call of add of the server notes, for this session.")
 
 

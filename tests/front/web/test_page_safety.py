@@ -193,7 +193,7 @@ def test_all_of_a_long_command_must_be_seen_before_yes_is_possible(served: Serve
     expect(tab.card().get_by_role("button", name="Always")).to_be_disabled()
     expect(tab.card().get_by_role("button", name="No")).to_be_enabled()
     tab.page.evaluate(f"{AREA}.scrollTop = {AREA}.scrollHeight")  # a jump to the end is not reading
-    expect(tab.card().get_by_text("touch step59")).to_be_in_viewport()
+    expect(tab.card().get_by_text("Asked because:")).to_be_in_viewport()
     tab.sees(re.compile(r"\d+ lines left"))
     expect(yes).to_be_disabled()
     assert _to_the_end(tab, yes) < 20
