@@ -96,7 +96,6 @@ class Scheduler:
             masker=self._masker,
         )
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
-        self._trials = TrialRuns(self._transitions, self._live_channel, self._trial_permit)
 
     # --- the client interface ---
 
@@ -373,6 +372,11 @@ class Scheduler:
 
     def _connection_gate(self, task: CallTask) -> ConnectionGate:
         return ConnectionGate(task, self._policy, self._clock, self._ask_below)
+
+    @property
+    def _trials(self) -> TrialRuns:
+        """Made when it is needed: if it were kept, it and the scheduler would keep each other alive."""
+        return TrialRuns(self._transitions, self._live_channel, self._trial_permit)
 
     def _live_channel(self, task: CallTask) -> LiveChannel:
         """For a trial, which has no network."""
