@@ -78,6 +78,17 @@ def test_a_discarded_trial_leaves_nothing(program: Program):
     assert (tree(program), trials(program)) == (BEFORE, [])
 
 
+@pytest.mark.parametrize("word", ["apply", "direct", "discard"])
+def test_what_was_not_tried_cannot_be_applied(program: Program, word: str):
+    running, session = start(program)
+    with running:
+        refused = program.run("answer", session, "run", word)
+        assert refused.code != 0
+        assert f"`{word}` is for a command that was tried" in refused.err
+        assert program.events_of_type("approval.answered", session) == []
+    assert tree(program) == BEFORE
+
+
 def test_assent_killed_during_a_trial_leaves_the_question_and_nothing_else(program: Program):
     running, session = start(program, "echo b > b.txt; rm c.txt; echo ready; sleep 1000")
     with running:

@@ -38,6 +38,9 @@ SHORT_OUTCOMES: dict[str, Outcome] = {
     "no": "cancel",
 }
 
+OF_TRIALS = ("apply", "direct", "discard")
+"""They say what happens to the effects of a trial. A command that was not tried must not run because of one."""
+
 
 class BadAnswer(ValueError):
     """The answer cannot be given; the message says why."""
@@ -117,6 +120,8 @@ async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApprova
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
     outcome: Outcome = SHORT_OUTCOMES.get(args.outcome) or args.outcome
+    if args.outcome in OF_TRIALS and tried(call.approval.details) is None:
+        raise BadAnswer(f"`{args.outcome}` is for a command that was tried; this one was not, or could not be tried")
     return Answer(
         call_id=call.request.call_id,
         outcome=outcome,

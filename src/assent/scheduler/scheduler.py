@@ -256,6 +256,8 @@ class Scheduler:
         task.answerable.set()
         while isinstance(task.call, AwaitingApproval):
             if task.call.tried_by is not None:
+                if task.recorded is not None:
+                    await task.recorded  # nothing is tried before it is known that somebody wanted it
                 await self._trials.run(task)
                 continue
             if task.stale:
