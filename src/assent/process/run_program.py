@@ -246,7 +246,15 @@ class _Child:
         self._exited = True
         self._drain()
         if self._held:
-            self._later(self._limits.drain, lambda: self._over("exited"))
+            self._later(self._limits.drain, self._after_drain)
+        else:
+            self._over("exited")
+
+    def _after_drain(self, left: int = 50) -> None:
+        """If nobody is left who could write, the end of the output is still on its way through the kernel."""
+        self._drain()
+        if self._held and left and not self._family.members():
+            self._later(self._limits.drain, lambda: self._after_drain(left - 1))
         else:
             self._over("exited")
 

@@ -384,7 +384,7 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "tried": (tried, None),
     "tried-one": (lambda: tried(EFFECTS[1:2], output=""), None),
     "tried-parts": (tried, presses("right_square_bracket", "space")),
-    "tried-nothing": (lambda: tried(()), None),
+    "tried-nothing": (lambda: tried((), output=""), None),
     "tried-stale": (lambda: tried(EFFECTS[:1], ("cart.py",)), None),
     "ask-web": (web, None),
     "ask-server": (server, None),
