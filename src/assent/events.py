@@ -2,7 +2,8 @@
 
 Durable events are the session: gap-free sequence numbers, committed before anyone is told of them; all state is a
 fold of them.
-Transient events (deltas, live output) are only for current watchers; they have no number and may be missed.
+Transient events (deltas, live output; see `transient_events.py`) are only for current watchers; they have no number
+and may be missed.
 On the wire an event is one flat JSON object: the envelope's fields, then the event's own.
 """
 
@@ -12,18 +13,30 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
+from assent.event_base import EventBase
 from assent.parts import (
     Display,
     Effort,
     Failure,
     FinishReason,
-    InputWanted,
     JsonObject,
     Media,
     ModelPart,
     Result,
     Text,
     Usage,
+)
+from assent.transient_events import (
+    ApprovalModifying,
+    CallInput,
+    CallOutput,
+    CallProcess,
+    CallsQueued,
+    ModelFallback,
+    ModelRetry,
+    PromptsQueued,
+    TextDelta,
+    ThoughtDelta,
 )
 
 VERSION = 1
@@ -35,14 +48,6 @@ that is running needs it, and it ends with that call at the latest."""
 CallStatus = Literal["success", "error", "cancelled"]
 TurnStatus = Literal["completed", "cancelled", "failed", "max_turns", "loop_detected", "incomplete", "limit_reached"]
 GateKind = Literal["batch", "eager"]
-
-
-class EventBase(Struct, frozen=True, gc=False, tag_field="type", omit_defaults=True):
-    """Common shape. No event may use the envelope's names: seq, ts, session, v.
-
-    `gc=False`, here and for all that events are made of: frozen trees of plain data cannot form cycles, so the
-    garbage collector need not traverse them.
-    """
 
 
 # --- durable ---
@@ -414,94 +419,6 @@ DurableEvent = (
     | QueueHeld
     | CommandTaken
 )
-
-
-# --- transient ---
-
-
-class TextDelta(EventBase, frozen=True, tag="model.text"):
-    prompt_id: str
-    text: str
-
-
-class ThoughtDelta(EventBase, frozen=True, tag="model.thought"):
-    prompt_id: str
-    subject: str
-    description: str
-    continues: bool = False
-    """Whether it continues the previous thought."""
-
-
-class ModelRetry(EventBase, frozen=True, tag="model.retry"):
-    """The stream broke and is requested again: discard the deltas of this reply."""
-
-    prompt_id: str
-    attempt: int
-    reason: str
-    delay: float
-
-
-class ModelFallback(EventBase, frozen=True, tag="model.fallback"):
-    """The quota of one model is used up; another one takes over."""
-
-    prompt_id: str
-    model: str
-    fallback: str
-    reason: str
-
-
-class Queued(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A prompt waiting for its turn; with `tool` set, a tool that a person wants to run on `text`."""
-
-    key: str
-    text: str
-    by: str
-    tool: str = ""
-    steer: bool = False
-    """The model reads it as soon as its current calls are over."""
-    held: bool = False
-    """It waits until somebody releases the queue."""
-
-
-class PromptsQueued(EventBase, frozen=True, tag="prompts.queued"):
-    """The whole queue, each time it changes. The queue itself is durable: it is the session's inbox."""
-
-    waiting: tuple[Queued, ...]
-
-
-class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
-    """A batch is waiting for the running one."""
-
-    call_ids: tuple[str, ...]
-
-
-class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
-    """Somebody has the proposal open in an editor."""
-
-    call_id: str
-    by: str
-    """Empty when nobody has it open any more."""
-
-
-class CallOutput(EventBase, frozen=True, tag="call.output"):
-    call_id: str
-    text: str
-    received: int = 0
-    """For output that is not text: the number of bytes received so far, instead of a text."""
-
-
-class CallProcess(EventBase, frozen=True, tag="call.process"):
-    call_id: str
-    pid: int
-
-
-class CallInput(EventBase, frozen=True, tag="call.input"):
-    """A running command waits for a person to type something; without `wanted`, it no longer does."""
-
-    call_id: str
-    wanted: InputWanted | None = None
-
-
 TransientEvent = (
     TextDelta
     | ThoughtDelta

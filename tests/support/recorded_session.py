@@ -27,7 +27,6 @@ from assent.events import (
     ModelReplied,
     PromptsQueued,
     PromptSubmitted,
-    Queued,
     SessionCreated,
     TextDelta,
     ThoughtDelta,
@@ -51,6 +50,7 @@ from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Us
 from assent.session.log import SessionInfo
 from assent.session.state import SessionState
 from assent.tools.builtin import builtin_tools
+from assent.transient_events import Queued
 
 FOLDER = "/projects/cart"
 START = 1_750_000_000.0

@@ -4,9 +4,10 @@ The queue itself is the session's inbox, so it survives a crash. This is what th
 """
 
 from assent.commands import RunTool, Submit
-from assent.events import PromptsQueued, Queued, QueueHeld
+from assent.events import PromptsQueued, QueueHeld
 from assent.session.journal import SessionJournal
 from assent.session.state import SessionState
+from assent.transient_events import Queued
 
 
 class PromptQueue:

@@ -45,7 +45,6 @@ from assent.events import (
     OutputPruned,
     PromptsQueued,
     PromptSubmitted,
-    Queued,
     QueueHeld,
     SessionCreated,
     SessionOpened,
@@ -69,6 +68,7 @@ from assent.scheduler.call import (
 from assent.session.background import BackgroundCommand
 from assent.session.conversation import Conversation
 from assent.session.log import LogDamaged, title_of
+from assent.transient_events import Queued
 
 _Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed | OutputPruned | ConversationRewound
 

@@ -11,9 +11,9 @@ from textual.widgets import Static
 
 from assent import elapsed
 from assent.app.wording import count, duration, safe, share, short_number
-from assent.events import Queued
 from assent.front.tui.host import ServerInfo
 from assent.front.tui.text_style import TextStyler
+from assent.transient_events import Queued
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2

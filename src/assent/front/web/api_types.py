@@ -9,12 +9,13 @@ from assent.app.call_states import ToolCall
 from assent.app.mcp_types import Argument
 from assent.app.model_catalog import ModelView
 from assent.approval import Approval, Grant, Mode, Outcome
-from assent.events import GateKind, Queued
+from assent.events import GateKind
 from assent.front.web.access_tokens import Role, TokenKind
 from assent.front.web.highlight import ShownHunk
 from assent.front.web.live_replies import SoFar
 from assent.parts import Effort, JsonObject, Usage
 from assent.screen import SafeText
+from assent.transient_events import Queued
 
 Status = Literal["running", "waiting", "idle", "elsewhere"]
 ShortText = Annotated[str, Meta(max_length=4_000)]

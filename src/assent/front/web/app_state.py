@@ -13,7 +13,7 @@ from assent.app.model_catalog import ModelCatalog
 from assent.app.session_log import SessionLog
 from assent.app.webhooks import Webhooks
 from assent.config import Settings
-from assent.events import Envelope, Queued
+from assent.events import Envelope
 from assent.front.web.access import Access
 from assent.front.web.answer_priority import AnswerPriority
 from assent.front.web.call_output import CallOutputs
@@ -31,6 +31,7 @@ from assent.front.web.request_limits import RequestLimits
 from assent.front.web.server_log import ServerLog
 from assent.front.web.state_cache import StateCache
 from assent.front.web.traffic import Traffic
+from assent.transient_events import Queued
 
 CLIENT = "serve"
 

@@ -13,13 +13,14 @@ from urllib.parse import parse_qs
 from msgspec import Struct
 
 from assent.app.session_log import NoSuchSession, SessionLog
-from assent.events import Envelope, PromptsQueued, Queued
+from assent.events import Envelope, PromptsQueued
 from assent.front.web.access_tokens import Principal
 from assent.front.web.feeds import Feed, Feeds, data_line
 from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
 from assent.front.web.request_limits import RequestLimits
 from assent.front.web.security import PRINCIPAL, Receive, Scope, Send
+from assent.transient_events import Queued
 
 HEARTBEAT_SECONDS = 15.0
 CHECK_SECONDS = 1.0
