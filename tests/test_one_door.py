@@ -129,7 +129,7 @@ SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "superviso
     "process/connections.py"
 }
 MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"} | {
-    "proxy/doorway.py"  # its own socket
+    "proxy/sandbox_port.py"  # its own socket
 }
 
 
