@@ -7,7 +7,7 @@ import pytest
 from assent.commands import StopBackground
 from assent.events import BackgroundEnded, BackgroundStarted
 from assent.scheduler.digest import run_mark
-from assent.session.background import BackgroundCommand
+from assent.session.background_recorder import BackgroundCommand
 from assent.session.runner import Runner
 from support.session_harness import SessionHarness, crash
 

@@ -8,7 +8,7 @@ from assent.app.output_folders import output_folder
 
 async def paste_picture(env: Mapping[str, str], session: str) -> str:
     """Its path; empty if the clipboard has none."""
-    from assent.process.clipboard import picture_from_clipboard
+    from assent.process.clipboard_picture import picture_from_clipboard
 
     picture = await asyncio.to_thread(picture_from_clipboard, env)
     return await asyncio.to_thread(_keep, env, session, picture) if picture else ""

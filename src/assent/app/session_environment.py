@@ -44,7 +44,7 @@ from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager

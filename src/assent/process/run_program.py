@@ -106,7 +106,7 @@ async def run(
     `on_binary` counts the bytes of binary output. While `is_held_up` says that the program waits for a person, its
     silence does not count. With a `keyboard`, a person can type into the terminal.
 
-    By its `mark` (see `leftover.py`) another process can find it if this one dies.
+    By its `mark` (see `leftover_processes.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
     keyboard = keyboard if AVAILABLE and terminal is not None else None

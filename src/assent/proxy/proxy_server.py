@@ -19,7 +19,7 @@ from assent.http.connection import reason
 from assent.proxy.client_request import BadRequest, ClientRequest, Forward, Outcome, http_reply, read_request
 from assent.proxy.relay import Traffic, relay_request, relay_tunnel
 from assent.proxy.tls_hello import HelloCheck, WrongName
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination, why_unreachable
 from assent.web.dial import Dial, dial, first_that_answers, resolve
 from assent.web.hosts import is_address

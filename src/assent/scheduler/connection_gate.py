@@ -17,7 +17,7 @@ from assent.policy.policy import Policy
 from assent.scheduler.call import Cancelled, Failed, Success, ToolCall, Validating
 from assent.scheduler.call_task import CallTask
 from assent.tools.response import cancel_reason
-from assent.web.access import Access
+from assent.web.connection_verdict import Access
 from assent.web.destinations import CONNECT, Destination, covers, covers_exactly, why_refused
 
 MAX_WAIT = 300.0

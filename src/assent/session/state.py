@@ -65,7 +65,7 @@ from assent.scheduler.call import (
     advance,
     begin,
 )
-from assent.session.background import BackgroundCommand
+from assent.session.background_recorder import BackgroundCommand
 from assent.session.conversation import Conversation
 from assent.session.log import LogDamaged, title_of
 from assent.transient_events import Queued

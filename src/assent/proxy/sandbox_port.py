@@ -43,7 +43,7 @@ except OSError as error:
 """
 
 
-class Doorway:
+class SandboxPort:
     """The unix socket of one sandbox. It must be closed."""
 
     def __init__(self, folder: str) -> None:
