@@ -74,7 +74,7 @@ class SessionEnvironment:
         typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run; `typing`: and can type what they ask for.
+        what commands print while they run; `typing`: somebody can also type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []

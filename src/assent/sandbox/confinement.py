@@ -27,7 +27,7 @@ from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
 from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
-"""They lead to programs outside the sandbox."""
+"""Variables that lead to programs outside the sandbox."""
 _CACHES = {
     "XDG_CACHE_HOME": (".cache", ""),
     "PIP_CACHE_DIR": (".cache/pip", "pip"),

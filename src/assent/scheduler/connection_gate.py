@@ -23,7 +23,7 @@ from assent.web.destinations import CONNECT, Destination, covers, covers_exactly
 MAX_WAIT = 300.0
 """Seconds for an answer; the command waits that long."""
 MAX_QUESTIONS = 20
-"""For one command. Whoever wants more hosts can list them."""
+"""For one command. More hosts can be allowed by listing them."""
 WITHDRAWN = "The command that wanted to connect has ended."
 Ask = Callable[[CallTask], Coroutine[Any, Any, ToolCall]]
 """Takes a call from request to result."""

@@ -1,4 +1,4 @@
-"""The network of one running command: its proxy, who judges its connections, and what is told about them in the end."""
+"""The network of one running command: its proxy, who judges its connections, and the report about them at the end."""
 
 import asyncio
 from collections.abc import AsyncGenerator
