@@ -317,6 +317,7 @@ class ShellInvocation(Invocation):
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
+        from assent.process.approved_launch import approved_contents, gated
         from assent.process.command_limits import limit_words
         from assent.process.environment import command_environment
         from assent.process.launch import pipeline_argv
@@ -330,14 +331,16 @@ class ShellInvocation(Invocation):
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         given = self._tool.limits
-        argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
+        limited = limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes)
+        contents = approved_contents(permit.unchanged) if confined is None else confined.contents
+        before = [*limited, *([] if plan is None else argv[:1])]
         doorway = None if confined is None else confined.doorway
         async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
             return await run(
-                argv,
+                [*limited, *argv],
                 cwd=self._directory(),
                 env=env,
-                launcher=None if confined is None else confined.launcher,
+                launcher=gated(None if confined is None else confined.launcher, contents, before),
                 unchanged=permit.unchanged,
                 on_start=on_start,
                 on_output=on_output,
@@ -440,7 +443,10 @@ class ShellInvocation(Invocation):
         if confinement is None or (name := self._profile(permit)) == "off":
             return None
         try:
-            return await confinement().confine(name, self._directory(), writable=self._writable(permit))
+            with self._failures():
+                return await confinement().confine(
+                    name, self._directory(), writable=self._writable(permit), executes=permit.unchanged
+                )
         except Unconfined as error:
             if permit.plan is not None:
                 self._without_sandbox(error)
