@@ -85,7 +85,7 @@ class MemoryLog:
         stored.open = True
         stored.token += 1
         waiting = ((call_id, found.approval) for call_id, found in _waiting(stored).items())
-        self._trail.opened(session, stored.owner, waiting)
+        self._trail.opened(session, stored.owner, waiting, stored.events)
         if opening is not None:
             opened = SessionOpened(stored.token, opening.client)
             stored.events.append(Envelope(len(stored.events) + 1, opening.ts, session, opened))

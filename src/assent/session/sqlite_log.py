@@ -132,7 +132,7 @@ class SqliteLog:
 
         def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
-            self._trail.opened(session, *index.owner_and_waiting(db, session))
+            self._trail.opened(session, *index.owner_and_waiting(db, session), index.since_last_turn(db, session))
             taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
             row = db.execute(taken, (session,)).fetchone()
             if row is None:  # deleted just now
