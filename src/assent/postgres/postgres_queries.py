@@ -8,7 +8,8 @@ from assent.session.log import SessionInfo
 
 _INFO = """
 SELECT id, folder, model, title, created_at, updated_at, next_seq - 1 AS events, mode, owner, client,
-    (SELECT count(*) FROM approvals WHERE session = sessions.id) AS waiting, unfinished, held FROM sessions """
+    (SELECT count(*) FROM approvals WHERE session = sessions.id) AS waiting, unfinished, held, archived
+FROM sessions """
 SESSIONS = _INFO + "ORDER BY updated_at DESC, id DESC"
 INFOS = _INFO + "WHERE id = ANY ($1)"
 HEADS = "SELECT id, next_seq - 1 FROM sessions"

@@ -17,6 +17,7 @@ from assent.agent.system_prompt import system_prompt
 from assent.approval import Mode
 from assent.commands import (
     Answer,
+    Archive,
     CancelCall,
     CancelTurn,
     Command,
@@ -356,7 +357,7 @@ class Runner:
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
                     await self._context_files.reload()
-                case SetMode() | SetModel() | SetEffort() | Rename() | RevokeGrant():
+                case SetMode() | SetModel() | SetEffort() | Archive() | Rename() | RevokeGrant():
                     await self._settings.make(command)
                 case Submit() | Withdraw() | Compress():
                     raise AssertionError("handled earlier")
