@@ -31,15 +31,14 @@ class TemporalServer:
         self._wait()
 
     def _wait(self) -> None:
-        until = time.monotonic() + WAIT_LIMIT
-        while time.monotonic() < until:
+        """It listens before it knows its namespace."""
+        program, until = find_program("temporal"), time.monotonic() + WAIT_LIMIT
+        command = [str(program), "workflow", "count", "--address", f"127.0.0.1:{self.port}"]
+        while subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode:
             assert self.process is not None
             assert self.process.poll() is None, "the Temporal server ended"
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+            assert time.monotonic() < until, "the Temporal server does not answer"
             time.sleep(0.05)
-        raise AssertionError("the Temporal server does not listen")
 
     def stop(self) -> None:
         if self.process is not None:

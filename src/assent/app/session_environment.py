@@ -44,7 +44,7 @@ from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server
     from assent.mcp.manager import McpManager
@@ -74,7 +74,7 @@ class SessionEnvironment:
         typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run; `typing`: and can type what they ask for.
+        what commands print while they run; `typing`: somebody can also type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []

@@ -12,7 +12,7 @@ from assent.files.workspace import Workspace
 from assent.secrets.mask import Masker
 from assent.tools.declared import builtin_facts
 from assent.tools.registry import Registry
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 
 if TYPE_CHECKING:
     from assent.tools.tool import AnyTool

@@ -1,6 +1,6 @@
 """The log in PostgreSQL: the guarantees of the log on disk, for sessions that several machines share.
 
-One writer per session is ensured twice: by an advisory lock that the server frees when its connection ends, and by a
+One writer per session is ensured twice: by an advisory lock that the server releases when its connection ends, and by a
 fence token in every append, so that a writer that lost the session is refused whatever the lock says.
 """
 

@@ -1,7 +1,7 @@
-"""One direct connection that listens for changes of other machines, and holds the locks of the sessions open here.
+"""One direct connection that listens for changes by other machines, and holds the locks of the sessions open here.
 
-If it breaks, the server frees the locks: they are taken again, if nobody was faster, and everybody who watches is told
-that something may have changed meanwhile. The fence protects a session in between. A connection pooler that hands out
+If it breaks, the server releases the locks. They are taken again, unless somebody was faster, and all watchers are told
+that something may have changed. The fence protects a session in between. A connection pooler that hands out
 a connection per transaction cannot be used for this one.
 """
 
@@ -72,7 +72,7 @@ class PostgresWatch:
     # --- locks ---
 
     async def lock(self, session: str) -> None:
-        """Raises SessionBusy. Freed by the server if this process dies."""
+        """Raises SessionBusy. The server releases it if this process dies."""
         if session in self.locked:
             raise session_busy(session)
         async with self._using:
@@ -109,7 +109,7 @@ class PostgresWatch:
             await connection.add_listener(CHANNEL, self._heard)
             for session in list(self.locked):
                 if not await connection.fetchval(_LOCK, session):
-                    self.locked.discard(session)  # somebody else has it now; our fence is of no use any more
+                    self.locked.discard(session)  # somebody else has it now, and our fence is no longer valid
             self._connection = connection
         return self._connection
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.spawn import Launcher
-from assent.proxy.doorway import INSIDE, opener_argv
+from assent.proxy.sandbox_port import INSIDE, opener_argv
 from assent.sandbox.boxes import Box
 from assent.sandbox.seccomp import seccomp_filter
 from assent.subpath import is_below
@@ -29,7 +29,7 @@ def bubblewrap() -> str | None:
 def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks") -> Launcher:
     arguments = "\0".join(_arguments(box, cwd, masks)) + "\0"
     inputs = (os.fsencode(arguments), seccomp_filter(sockets=box.profile.sockets))
-    opener = opener_argv() if box.doorway else ()
+    opener = opener_argv() if box.proxy_socket else ()
     words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}", *opener)
     return Launcher(words, inputs if inputs[1] else inputs[:1])
 
@@ -62,8 +62,8 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
         yield from ("--tmpfs", folder)
     if _is_open(box):
         yield from _name_service()
-    if box.doorway:
-        yield from ("--ro-bind", box.doorway, INSIDE)
+    if box.proxy_socket:
+        yield from ("--ro-bind", box.proxy_socket, INSIDE)
     bound = (*box.roots, *box.writable)
     outside = [path for path in (*box.hidden, *box.emptied) if not is_below(path, (*bound, *TEMPORARY))]
     inside = [path for path in (*box.hidden, *box.emptied) if is_below(path, bound)]

@@ -17,13 +17,13 @@ from assent.policy.policy import Policy
 from assent.scheduler.call import Cancelled, Failed, Success, ToolCall, Validating
 from assent.scheduler.call_task import CallTask
 from assent.tools.response import cancel_reason
-from assent.web.access import Access
+from assent.web.connection_verdict import Access
 from assent.web.destinations import CONNECT, Destination, covers, covers_exactly, why_refused
 
 MAX_WAIT = 300.0
 """Seconds for an answer; the command waits that long."""
 MAX_QUESTIONS = 20
-"""For one command. Whoever wants more hosts can list them."""
+"""For one command. More hosts can be allowed by listing them."""
 WITHDRAWN = "The command that wanted to connect has ended."
 Ask = Callable[[CallTask], Coroutine[Any, Any, ToolCall]]
 """Takes a call from request to result."""

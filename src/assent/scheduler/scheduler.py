@@ -271,7 +271,7 @@ class Scheduler:
                 await self._expire(task)
         if isinstance(task.call, Terminal):
             if task.recorded is not None:
-                await task.recorded  # whoever gets the results of the batch finds this one in the history
+                await task.recorded  # its result is recorded before the batch returns its results
             raise Over
 
     async def _expire(self, task: CallTask) -> None:

@@ -20,7 +20,7 @@ from assent.policy.kept_rules import RuleKeeper
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
-from assent.session.background import BackgroundPort
+from assent.session.background_recorder import BackgroundPort
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):

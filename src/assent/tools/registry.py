@@ -1,6 +1,6 @@
 """The tools of a session: lookup, listing, schemas for the model, and suggestions for unknown names.
 
-Tools may be promised: what the model is told about them is known, and their code is loaded when somebody asks for one.
+Tools may be promised: what the model is told about them is known, and their code is loaded when one of them is used.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping

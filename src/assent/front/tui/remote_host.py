@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.mcp_types import Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
-    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo
+    from assent.app.session_management import FoundSession
     from assent.client import Api, RemoteClient
 
 

@@ -53,6 +53,19 @@ class Change(Body, frozen=True):
 
 class Said(Body, frozen=True):
     text: Annotated[str, Meta(min_length=1)]
+    steer: bool = False
+    """During a turn, the model reads it at its next step, and not only when the turn is over."""
+
+
+class Upload(Body, frozen=True):
+    name: Annotated[str, Meta(min_length=1, max_length=500)]
+    data: bytes
+    """In base64."""
+
+
+class Uploaded(Struct, frozen=True):
+    path: str
+    """For a prompt: `@` and this path includes the file."""
 
 
 class PromptChoice(Body, frozen=True):
@@ -62,6 +75,12 @@ class PromptChoice(Body, frozen=True):
 
 class Reason(Body, frozen=True):
     reason: ShortText = ""
+
+
+class Stop(Body, frozen=True):
+    reason: ShortText = ""
+    hold: bool = False
+    """What is in the queue stays there until somebody releases it."""
 
 
 class Typed(Body, frozen=True):

@@ -32,11 +32,11 @@ from assent.front.web.api_types import (
     GrantView,
     Key,
     NewSession,
-    Reason,
     Said,
     SessionList,
     SessionView,
     Snapshot,
+    Stop,
     Taken,
     ToolRun,
 )
@@ -214,7 +214,7 @@ async def say(app_state: TheAppState, caller: TheCaller, session_id: SessionId, 
     if not data.text.strip():
         raise Problem("invalid", "the message is empty")
     key = app_state.gateway.inbox_key(caller, f"say {session_id}", data)
-    await app_state.gateway.record(session_id, key, Submit(data.text, by=caller.by))
+    await app_state.gateway.record(session_id, key, Submit(data.text, by=caller.by, steer=data.steer))
     return Key(key.name)
 
 
@@ -256,13 +256,13 @@ async def withdraw(
 
 @post("/sessions/{session_id:str}/cancel", status_code=200, opt=OPERATOR)
 async def cancel(
-    app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Reason | None] = None
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Stop | None] = None
 ) -> Response[Taken]:
     """Cancels the turn; partial output and proposed changes stay in the log."""
     await app_state.gateway.find(caller, session_id)
-    data = data or Reason()
+    data = data or Stop()
     key = app_state.gateway.inbox_key(caller, f"cancel {session_id}", data)
-    return _taken(await app_state.gateway.send(session_id, key, CancelTurn(data.reason, by=caller.by)))
+    return _taken(await app_state.gateway.send(session_id, key, CancelTurn(data.reason, by=caller.by, hold=data.hold)))
 
 
 # --- events and grants ---

@@ -98,7 +98,7 @@ async function follow() {
   changed();
 }
 
-/** `#/inbox`, `#/new`, `#/s/ID`, and in a session a question or an output: `#/s/ID/q/APPROVAL`, `#/s/ID/output/CALL`.
+/** `#/inbox`, `#/new`, `#/s/ID`, and in a session a question, an output or a file: `#/s/ID/q/APPROVAL`, `#/s/ID/output/CALL`, `#/s/ID/media/CALL.0`.
  * @param {string} hash @returns {import("./store.js").Route} */
 function routeOf(hash) {
   const [, name = "", id = "", part = "", item = ""] = hash.replace(/^#/, "").split("/").map(decodeURIComponent);
