@@ -1,7 +1,7 @@
 """One statement that appends the events of many sessions, each under its own fence, and updates the index with them.
 
 A session whose fence is lost, or whose events do not follow those that are stored, is left out as a whole: neither its
-events nor its part of the index are written. Knows SQL and no connection.
+events nor its part of the index are written. Knows SQL, but no connection.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +69,7 @@ class SessionAppend(Struct):
 
 
 def append_arguments(appends: Sequence[SessionAppend]) -> list[list[object]]:
-    """The arguments of APPEND, without the last two: its channel and what it tells there."""
+    """The arguments of APPEND, without the last two: the channel, and what is announced there."""
     changes = {one.fence.session: project(one.envelopes) for one in appends}
     return [
         *_sessions(appends, changes),
@@ -113,7 +113,7 @@ def _spent(session: str, day: str, spent: Spending) -> tuple[object, ...]:
 
 
 def _transposed(width: int, rows: Iterable[Sequence[object]]) -> list[list[object]]:
-    """One list per column, as `unnest` wants them."""
+    """One list per column, as `unnest` expects them."""
     columns: list[list[object]] = [[] for _ in range(width)]
     for row in rows:
         for column, value in zip(columns, row, strict=True):

@@ -117,6 +117,11 @@ class Opening(Struct, frozen=True):
 
     ts: float
     client: str
+    token: int = 0
+    """Issued by an engine that runs sessions in several processes; 0: the log issues the next one. The engine knows
+    which attempt is the newest, so an older one that wakes up late is refused, and the newest one replaces a process
+    of the same client that no longer responds.
+    """
 
 
 class Waiting(Struct, frozen=True):
@@ -146,7 +151,8 @@ class SessionLog(Protocol):
         ...
 
     async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
-        """Acquires the session for writing, or raises NoSuchSession or SessionBusy.
+        """Acquires the session for writing, or raises NoSuchSession, SessionBusy, or LostFence if the token that it
+        brings is older than the newest one.
 
         With `opening`, its next event records that, in the same transaction.
         """

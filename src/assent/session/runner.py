@@ -190,7 +190,7 @@ class Runner:
         options = options or RunOptions()
         before = [*past, *await log.read(session, past[-1].seq if past else 0)]
         state = fold(session, before)  # an unreadable session is not taken over, and nothing is written to it
-        fence = await log.acquire(session, Opening(options.clock(), options.client))
+        fence = await log.acquire(session, Opening(options.clock(), options.client, options.token))
         try:
             since = await log.read(session, state.seq)
             runner = cls(log, fence, fold(session, since, state), model, registry, options)

@@ -51,7 +51,7 @@ from assent.front.web.security import (
 AnyRequest = Request[Any, Any, Any]
 INTERNAL = "internal error; the server's log has it under this request_id. The sessions are intact"
 COMPRESSED_FROM = 16_384
-"""Bytes: for less, it is not worth the time."""
+"""Bytes: compressing less is not worth the time."""
 NO_BODY = "data: 'data'"
 """The framework's message for a missing body."""
 
