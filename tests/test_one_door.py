@@ -226,4 +226,4 @@ def test_files_are_written_only_in_the_packages_meant_for_it():
 
 def test_only_the_scheduler_hands_out_permits():
     makers = {module_path(path) for path in modules() if "Permit" in used_names(path)}
-    assert makers == {"scheduler/scheduler.py"}
+    assert makers == {"scheduler/execution.py"}
