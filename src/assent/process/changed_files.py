@@ -1,4 +1,4 @@
-"""The last look at the files that a person approved for execution, right before a program starts.
+"""The last check of the files that a person approved for execution, right before a program starts.
 
 What remains is the time until the program itself has opened them: `file_gate.py` hands out the approved content in that
 time. Where it cannot, `StartWatch` looks again at the first sign of life, to tell about a change.

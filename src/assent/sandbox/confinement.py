@@ -19,7 +19,7 @@ from assent.config import data_folder, settings_file
 from assent.plan import ExecutedFile, SandboxName
 from assent.process.approved_launch import ApprovedContent, approved_contents
 from assent.process.spawn import Launcher
-from assent.proxy.doorway import Doorway, proxy_environment
+from assent.proxy.sandbox_port import SandboxPort, proxy_environment
 from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.landlock_box import available as landlock_available
@@ -28,7 +28,7 @@ from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
 from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
-"""They lead to programs outside the sandbox."""
+"""Variables that lead to programs outside the sandbox."""
 _CACHES = {
     "XDG_CACHE_HOME": (".cache", ""),
     "PIP_CACHE_DIR": (".cache/pip", "pip"),
@@ -54,15 +54,15 @@ class Confined(Struct, frozen=True):
 
     launcher: Launcher
     absent: tuple[str, ...] = ()
-    doorway: Doorway | None = None
+    sandbox_port: SandboxPort | None = None
     """Where its proxy gets in; None if it has none."""
     contents: tuple[ApprovedContent, ...] = ()
     """What its files must be; the launcher has copies of them."""
 
     def clean_up(self) -> list[str]:
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
-        if self.doorway is not None:
-            self.doorway.close()
+        if self.sandbox_port is not None:
+            self.sandbox_port.close()
         return [
             f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
             for path in remove_new(self.absent)
@@ -104,17 +104,11 @@ class Confinement:
         return problem
 
     async def confine(
-        self,
-        name: SandboxName,
-        cwd: str,
-        *,
-        writable: Sequence[str] = (),
-        open_network: bool = False,
-        executes: Sequence[ExecutedFile] = (),
+        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), executes: Sequence[ExecutedFile] = ()
     ) -> "Confined | None":
         """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
-        the workspace. With the profile `network`, the caller runs the proxy, unless the network is to be open. If one
-        of the files that it `executes` has another content by now, raises FileChanged.
+        the workspace. With the profile `network`, the caller runs the proxy. If one of the files that it `executes` has
+        another content by now, raises FileChanged.
         """
         profile = PROFILES[name]
         if not profile.confined:
@@ -124,7 +118,7 @@ class Confinement:
                 raise Unconfined(problem)
             return await asyncio.to_thread(self._landlocked, profile, cwd)
         # It may search a large workspace.
-        return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network, executes)
+        return await asyncio.to_thread(self._confined, profile, cwd, writable, executes)
 
     async def landlock_problem(self) -> str:
         """Why Landlock cannot confine commands that only read, where bubblewrap does not work; empty if it can."""
@@ -142,23 +136,18 @@ class Confinement:
         return self._maker.why_not_writable(path)
 
     def _confined(
-        self,
-        profile: Profile,
-        cwd: str,
-        writable: Sequence[str],
-        open_network: bool,
-        executes: Sequence[ExecutedFile],
+        self, profile: Profile, cwd: str, writable: Sequence[str], executes: Sequence[ExecutedFile]
     ) -> "Confined":
         box = self._box(profile, cwd, writable)
         closed = (*box.hidden, *box.emptied)
         contents = [one for one in approved_contents(executes) if not is_below(os.path.realpath(one.path), closed)]
         try:
-            doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
+            sandbox_port = SandboxPort(self.masks.folder) if profile.network else None
         except OSError as error:
             raise Unconfined(str(error)) from error
-        box = replace(box, doorway="" if doorway is None else doorway.path, open_network=open_network)
+        box = replace(box, proxy_socket="" if sandbox_port is None else sandbox_port.path)
         launcher = self._launcher(box, cwd, [one.data for one in contents])
-        return Confined(launcher, box.absent, doorway, tuple(contents))
+        return Confined(launcher, box.absent, sandbox_port, tuple(contents))
 
     def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
         try:

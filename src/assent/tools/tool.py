@@ -18,7 +18,7 @@ from assent.events import FileChange
 from assent.parts import Display, Failure, InputWanted, JsonObject, Media, Text
 from assent.plan import ExecutedFile, Plan
 from assent.trial import Trial
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
