@@ -137,6 +137,26 @@ async def test_a_writer_that_lost_the_session_is_refused(log: SessionLog):
     await log.append(new, [prompt(2)])
 
 
+@pytest.mark.spec("M2")
+async def test_the_token_of_an_engine_is_the_fence_and_an_older_attempt_is_refused(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    first = await log.acquire("s", Opening(1.0, "serve", token=1000))
+    assert first.token == 1000
+    await log.release(first)
+    with pytest.raises(LostFence):
+        await log.acquire("s", Opening(2.0, "serve", token=999))
+    assert not await log.is_open("s")
+    assert (await log.acquire("s", Opening(3.0, "serve", token=2000))).token == 2000
+    opened = [envelope.event for envelope in await log.read("s", 1)]
+    assert opened == [SessionOpened(1000, "serve"), SessionOpened(2000, "serve")]
+
+
+async def test_after_an_engine_the_log_issues_tokens_again(log: SessionLog):
+    await log.create("s", 1.0, CREATED)
+    await log.release(await log.acquire("s", Opening(1.0, "serve", token=1000)))
+    assert (await log.acquire("s", Opening(2.0, "assent"))).token == 1001
+
+
 async def test_a_refused_append_leaves_others_in_the_same_commit_alone(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     await log.create("t", 1.0, CREATED)

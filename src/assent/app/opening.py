@@ -64,6 +64,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     settings: Settings
     client: str
     """Who opens the session, as recorded in the log."""
+    token: int = 0
+    """The fence token, if an engine issued one."""
     rules: tuple[Rule, ...] = ()
     """In addition to those of the rule files."""
     attended: bool = True
@@ -269,6 +271,7 @@ def _telemetry(env: Mapping[str, str]) -> "Telemetry | None":
 def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions:
     return replace(
         environment.options(setup.settings, setup.client, setup.rules),
+        token=setup.token,
         attended=setup.attended,
         only=setup.only,
         give_way=setup.give_way,

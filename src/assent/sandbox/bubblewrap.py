@@ -54,14 +54,11 @@ class Masks:
 
 def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-    yield from () if _is_open(box) else ("--unshare-net",)
-    yield from ("--die-with-parent", "--cap-drop", "ALL")
+    yield from ("--unshare-net", "--die-with-parent", "--cap-drop", "ALL")
     yield from () if seccomp_filter() else ("--disable-userns",)  # the filter refuses new namespaces, too
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
     for folder in filter(os.path.isdir, TEMPORARY):
         yield from ("--tmpfs", folder)
-    if _is_open(box):
-        yield from _name_service()
     if box.proxy_socket:
         yield from ("--ro-bind", box.proxy_socket, INSIDE)
     bound = (*box.roots, *box.writable)
@@ -74,10 +71,6 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--json-status-fd", str(STATUS), "--chdir", cwd)
     if seccomp_filter():
         yield from ("--seccomp", str(INPUTS + 1))
-
-
-def _is_open(box: Box) -> bool:
-    return box.profile.network and box.open_network
 
 
 def _workspace(box: Box) -> Iterator[str]:
@@ -95,13 +88,6 @@ def _needed(box: Box) -> Iterator[str]:
     for path in box.needed:
         if is_below(path, TEMPORARY):
             yield from ("--ro-bind", path, path)
-
-
-def _name_service() -> Iterator[str]:
-    """The addresses of name servers are often in /run."""
-    real = os.path.realpath("/etc/resolv.conf")
-    if is_below(real, ["/run"]) and os.path.exists(real):
-        yield from ("--ro-bind", real, real)
 
 
 def _mask(box: Box, paths: Sequence[str], masks: Masks) -> Iterator[str]:

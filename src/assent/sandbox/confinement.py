@@ -100,11 +100,9 @@ class Confinement:
             _HOLDS.add(bubblewrap())
         return problem
 
-    async def confine(
-        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), open_network: bool = False
-    ) -> "Confined | None":
+    async def confine(self, name: SandboxName, cwd: str, *, writable: Sequence[str] = ()) -> "Confined | None":
         """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
-        the workspace. With the profile `network`, the caller runs the proxy, unless the network is to be open.
+        the workspace. With the profile `network`, the caller runs the proxy.
         """
         profile = PROFILES[name]
         if not profile.confined:
@@ -114,7 +112,7 @@ class Confinement:
                 raise Unconfined(problem)
             return await asyncio.to_thread(self._landlocked, profile, cwd)
         # It may search a large workspace.
-        return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network)
+        return await asyncio.to_thread(self._confined, profile, cwd, writable)
 
     async def landlock_problem(self) -> str:
         """Why Landlock cannot confine commands that only read, where bubblewrap does not work; empty if it can."""
@@ -131,13 +129,13 @@ class Confinement:
     def why_not_writable(self, path: str) -> str | None:
         return self._maker.why_not_writable(path)
 
-    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str], open_network: bool) -> "Confined":
+    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str]) -> "Confined":
         box = self._box(profile, cwd, writable)
         try:
-            sandbox_port = SandboxPort(self.masks.folder) if profile.network and not open_network else None
+            sandbox_port = SandboxPort(self.masks.folder) if profile.network else None
         except OSError as error:
             raise Unconfined(str(error)) from error
-        box = replace(box, proxy_socket="" if sandbox_port is None else sandbox_port.path, open_network=open_network)
+        box = replace(box, proxy_socket="" if sandbox_port is None else sandbox_port.path)
         return Confined(self._launcher(box, cwd), box.absent, sandbox_port)
 
     def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:

@@ -31,6 +31,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     max_parallel: int = 64
     approval_ttl: float | None = None
     client: str = "assent"
+    token: int = 0
+    """The fence token, if an engine issued one."""
     retries: Retries = Retries()
     sleep: Sleep = asyncio.sleep
     fallback: Callable[[], Model] | None = None

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from assent.agent.model_caller import ModelCaller
-from assent.commands import Rename, RevokeGrant, SetEffort, SetMode, SetModel
-from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
+from assent.commands import Archive, Rename, RevokeGrant, SetEffort, SetMode, SetModel
+from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionArchived, SessionRenamed
 from assent.models.model_protocol import Model, ModelError
 from assent.policy.policy import Policy
 from assent.scheduler.lazy_scheduler import LazyScheduler
@@ -14,7 +14,7 @@ from assent.session.journal import SessionJournal
 from assent.session.log import title_of
 from assent.session.model_watch import ModelWatch
 
-Change = SetMode | SetModel | SetEffort | Rename | RevokeGrant
+Change = SetMode | SetModel | SetEffort | Archive | Rename | RevokeGrant
 
 
 class SessionSettings:
@@ -55,6 +55,8 @@ class SessionSettings:
                 await self._set_model(command)
             case SetEffort(effort=effort, by=by):
                 await self._journal.record(EffortChanged(effort, by))
+            case Archive(archived=archived, by=by):
+                await self._journal.record(SessionArchived(archived, by))
             case Rename():
                 await self._rename(command)
             case RevokeGrant():

@@ -12,6 +12,7 @@ from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 if TYPE_CHECKING:
+    from assent.proxy.proxy_server import Keeper
     from assent.proxy.sandbox_port import SandboxPort
     from assent.web.dial import Dial
     from assent.web.urls import Resolver
@@ -100,7 +101,7 @@ def _outcome(host: _Host) -> str:
 @asynccontextmanager
 async def proxied(
     port: "SandboxPort | None",
-    access: NetworkAccess,
+    access: "Keeper",
     resolve: "Resolver | None" = None,
     dial: "Dial | None" = None,
 ) -> AsyncGenerator[None]:
@@ -117,7 +118,7 @@ async def proxied(
         port.close()
 
 
-async def _serve(port: "SandboxPort", access: NetworkAccess, resolve: "Resolver | None", dial: "Dial | None") -> None:
+async def _serve(port: "SandboxPort", access: "Keeper", resolve: "Resolver | None", dial: "Dial | None") -> None:
     from assent.proxy.proxy_server import Proxy
     from assent.web import dial as network
 
