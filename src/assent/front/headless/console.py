@@ -4,7 +4,6 @@ Nothing is written into an open question; it appears once the question is closed
 """
 
 import os
-import shutil
 import sys
 from collections import deque
 from unicodedata import combining, east_asian_width
@@ -13,6 +12,7 @@ from assent.app.style import Style
 
 HELD_LINES = 2_000
 """What is kept while a question is open: the newest lines. All output is in the log anyway."""
+USUAL_COLUMNS = 80
 
 
 class Console:
@@ -46,7 +46,7 @@ class Console:
         """Shows a line that is not finished, in place of its earlier state."""
         self._changing = text
         if self._redraws and not self._asking and text:
-            self._write(self._start() + clipped(text, shutil.get_terminal_size().columns - 1))
+            self._write(self._start() + clipped(text, _columns() - 1))
             self._column_open = True
 
     def finish_line(self) -> None:
@@ -96,6 +96,14 @@ class Console:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def _columns() -> int:
+    """Not shutil's, which takes long to import."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):
+        return USUAL_COLUMNS
 
 
 def clipped(text: str, width: int) -> str:
