@@ -58,7 +58,7 @@ class AuditEntry(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class AuditRecord(Struct, frozen=True):
-    """An entry in its place: `data` is the entry as it is stored and hashed."""
+    """An entry in the chain: `data` is the entry as it is stored and hashed."""
 
     id: int
     previous: str
@@ -78,7 +78,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 NOTHING = Checkpoint()
-"""Where a chain begins from which nothing was pruned."""
+"""Where a chain begins if nothing was pruned from it."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
 _decode_record = msgspec.json.Decoder(AuditRecord).decode
@@ -115,7 +115,7 @@ def head_of(record: AuditRecord) -> Checkpoint:
 
 
 def head_text(head: Checkpoint) -> str:
-    """As people note it: `2315:9f86d0…`."""
+    """As people write it down: `2315:9f86d0…`."""
     return f"{head.id}:{head.hash}"
 
 
@@ -173,7 +173,7 @@ class ChainCheck:
 
 def _problems(last: Checkpoint, record: AuditRecord) -> Iterator[str]:
     if record.id != last.id + 1:
-        yield f"record {record.id} follows record {last.id}: records are missing or in another order"
+        yield f"record {record.id} follows record {last.id}: records are missing or out of order"
     elif record.previous != last.hash:
         yield f"record {record.id} does not continue record {last.id}: one of them was replaced"
     if hash_of(record.id, record.previous, bytes(record.data)) != record.hash:

@@ -144,7 +144,7 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     approved: SandboxName = "off"
     """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
     domains: tuple[str, ...] = ()
-    """Hosts that every command in the sandbox `network` may connect to: `["registry.npmjs.org", "*.pypi.org"]`."""
+    """Hosts that every command in the sandbox `network` may connect to: `["packages.example.org", "*.example.com"]`."""
 
 
 class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -183,6 +183,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """yolo is not a setting: it needs a flag at every start."""
     gate: GateKind = "batch"
     allowed_tools: tuple[str, ...] = ()
+    include_tools: tuple[str, ...] | None = None
+    """The built-in tools that the model is offered; by default all."""
+    exclude_tools: tuple[str, ...] = ()
+    """Those that it is not offered."""
     max_turns: int = 100
     approval_ttl: float | None = None
     """Seconds after which an unanswered approval expires; never, if not set."""

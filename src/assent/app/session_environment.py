@@ -20,7 +20,7 @@ from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import approved_files, collect_rules, kept_grants, trust_store
 from assent.app.secret_masking import result_masker
-from assent.app.session_tools import ToolPlace, promise_builtin_tools
+from assent.app.session_tools import ToolPlace, excluded_tools, promise_builtin_tools
 from assent.approval import Grant
 from assent.config import (
     BadSettings,
@@ -43,7 +43,7 @@ from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server, or a call
     from assent.mcp.manager import McpManager
@@ -74,7 +74,7 @@ class SessionEnvironment:
         typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run; `typing`: and can type what they ask for.
+        what commands print while they run; `typing`: somebody can also type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
@@ -99,6 +99,7 @@ class SessionEnvironment:
             domains=domains,
             background=self.background,
         )
+        self.registry.exclude(excluded_tools(settings, settings_file(env)))
         promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None

@@ -1,4 +1,4 @@
-"""Posts to a webhook, again and again until it is accepted or pointless. It knows no session and no question."""
+"""Posts to a webhook, and retries until it is accepted or retrying is pointless. It knows nothing about sessions."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ _LOG = logging.getLogger("assent.webhooks")
 
 
 async def post_until_taken(url: str, post: Post, env: Mapping[str, str], first_pause: float = FIRST_PAUSE) -> bool:
-    """Whether it was accepted. A refusal that would only repeat itself ends it at once."""
+    """Whether it was accepted. A refusal that would only be repeated ends it at once."""
     pause = first_pause
     for attempt in range(1, ATTEMPTS + 1):
         why, final = await _attempt(url, post, env)
@@ -26,7 +26,7 @@ async def post_until_taken(url: str, post: Post, env: Mapping[str, str], first_p
             return True
         host = urlsplit(url).hostname
         if final or attempt == ATTEMPTS:
-            _LOG.warning("the webhook at %s was not told: %s", host, why)
+            _LOG.warning("could not notify the webhook at %s: %s", host, why)
             return False
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)

@@ -1,4 +1,4 @@
-"""Tells webhooks that a question is waiting, and when it no longer is. It knows events and settings, no front end.
+"""Notifies webhooks when a question is waiting, and when it no longer is. Knows events and settings, no front end.
 
 A question that is answered soon is not reported at all. One that was reported is withdrawn when anybody has answered,
 wherever that was.

@@ -1,4 +1,5 @@
-"""The command line: parses and dispatches. It imports as little as possible, so that `assent --help` is instant."""
+"""The command line: runs a command, a prompt or the terminal UI. It imports what it needs only when it needs it, so
+that `assent --help` is instant."""
 
 import atexit
 import gc
@@ -6,9 +7,18 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from assent.cli.child_guard import refuse_inside
-from assent.cli.streams import discard_output, no_room_left, prepare_streams, reader_has_gone
+from assent.cli.streams import prepare_streams
+
+if TYPE_CHECKING:
+    import argparse
+
+    from assent.cli.parsing import BadInput
+    from assent.config import BadSettings, Settings
+    from assent.front.headless.one_prompt import Asking, Run
+    from assent.policy.rules import Rule
 
 COMMANDS = (
     *("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour"),
@@ -22,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     collect_rarely()
     atexit.register(gc.freeze)  # a last search for garbage would take a tenth of a short run, and free nothing we need
-    sys.excepthook = _tell_crash
+    sys.excepthook = _report_crash
     try:
         try:
             refused = refuse_inside(args)
@@ -31,44 +41,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # here, where a closed pipe can still be handled
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
-        return _system_refused(error)
-    except ValueError as error:
-        return _settings_refused(error)
+    except (OSError, ValueError) as error:
+        from assent.cli.error_reports import report_error
+
+        return report_error(error)
 
 
-def _settings_refused(error: ValueError) -> int:
-    """Reports settings that cannot be used, wherever a command reads them."""
-    from assent.config import BadSettings
-
-    if not isinstance(error, BadSettings):
-        raise error
-    from assent import exit_codes
-    from assent.cli.parsing import complain
-
-    complain(str(error))
-    return exit_codes.CONFIG
-
-
-def _system_refused(error: OSError) -> int:
-    """Reports a failure of the disk, the permissions or the terminal, which a traceback would not explain."""
-    if error.filename is not None:
-        from assent import exit_codes
-        from assent.cli.parsing import complain
-
-        complain(f"{error.strerror}: {os.fsdecode(error.filename)}")
-        return exit_codes.STORAGE
-    if reader_has_gone(error):
-        discard_output()
-        return 0  # not an error of ours
-    if no_room_left(error):
-        sys.stderr.write(f"assent: cannot write the output: {error.strerror}\n")
-        discard_output()
-        return 1
-    raise error
-
-
-def _tell_crash(_: type[BaseException], error: BaseException, __: object) -> None:
+def _report_crash(_: type[BaseException], error: BaseException, __: object) -> None:
     from assent.app.crash import trace_of
 
     sys.stderr.write(trace_of(error))
@@ -97,6 +76,107 @@ def _dispatch(args: list[str]) -> int:
 
             return unknown_command(args)
         case _:
-            from assent.cli import main_command
+            return _without_command(args)
 
-            return main_command.main(args)
+
+def _without_command(argv: list[str]) -> int:
+    """Opens the terminal UI, or runs one prompt and exits."""
+    from assent.cli.main_options import build_parser, wants_ui
+    from assent.cli.parsing import BadInput
+
+    args = build_parser().parse_args(argv)
+    if args.words and args.prompt is not None:
+        raise BadInput("give the prompt once: with -p to run it and exit, without -p to start the UI with it")
+    if wants_ui(args):
+        return _open_terminal(args)
+    args.prompt = " ".join(args.words) if args.words else args.prompt
+    if args.prompt is None and args.resume is None and sys.stdin.isatty():
+        raise BadInput('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
+    return _run_prompt(args)
+
+
+def _open_terminal(args: "argparse.Namespace") -> int:
+    from assent.cli.main_options import as_text, chosen_model, given_rules, working_folder
+    from assent.cli.parsing import BadInput
+    from assent.config import load_settings
+
+    if os.environ.get("TERM", "dumb") == "dumb":
+        raise BadInput('this terminal cannot show the UI (TERM is unset or "dumb"); run a single prompt with -p "…"')
+    settings = load_settings(os.environ)
+    rules, folder = given_rules(args, settings), working_folder()
+    from assent.front.tui.start import open_terminal
+
+    return open_terminal(
+        folder,
+        settings,
+        session=args.resume,
+        mode=args.approval_mode,
+        model=chosen_model(args),
+        effort=args.effort,
+        rules=rules,
+        prompt=as_text(" ".join(args.words)),
+    )
+
+
+def _run_prompt(args: "argparse.Namespace") -> int:
+    from assent.cli.quick_imports import import_msgspec
+
+    import_msgspec()
+    from assent.cli.main_options import given_rules, who_is_asked, whole_prompt, working_folder
+    from assent.cli.parsing import BadInput
+    from assent.config import BadSettings, load_settings
+
+    try:
+        settings = load_settings(os.environ)
+        rules, folder, asking = given_rules(args, settings), working_folder(), who_is_asked(args.ask)
+        prompt = whole_prompt(args.prompt, resuming=args.resume is not None)
+    except (BadSettings, BadInput) as error:
+        return _refuse(args, error)
+    from assent.app.storage import open_log
+
+    log = open_log(os.environ)  # a thread opens the file while we import the rest
+    import asyncio
+
+    from assent.app.crash import mask_log
+    from assent.front.headless.one_prompt import run
+
+    mask_log()
+    return asyncio.run(run(_request(args, settings, rules, prompt, folder, asking), log))
+
+
+def _refuse(args: "argparse.Namespace", error: "BadSettings | BadInput") -> int:
+    """Reports a failure before there is a session; whoever reads the output still gets a result."""
+    from assent.cli.parsing import BadInput
+    from assent.front.headless.output_formats import make_output
+    from assent.front.headless.summary import failed
+    from assent.parts import Failure
+
+    summary = failed(Failure("input" if isinstance(error, BadInput) else "config", str(error)))
+    make_output(args.output_format).finish(summary)
+    return summary.exit_code()
+
+
+def _request(
+    args: "argparse.Namespace",
+    settings: "Settings",
+    rules: "tuple[Rule, ...]",
+    prompt: str | None,
+    folder: str,
+    asking: "Asking",
+) -> "Run":
+    from assent.cli.main_options import as_text, chosen_model
+    from assent.front.headless.one_prompt import Run
+
+    return Run(
+        prompt=prompt,
+        model=chosen_model(args),
+        mode=args.approval_mode,
+        effort=args.effort,
+        settings=settings,
+        rules=rules,
+        output=args.output_format,
+        asking=asking,
+        resume=args.resume,
+        folder=folder,
+        typed=as_text(args.prompt or ""),
+    )

@@ -102,7 +102,7 @@ async def _find(audit: AuditLog, id: str) -> AuditRecord:
 async def _prune(audit: AuditLog) -> int:
     settings = load_settings(os.environ).audit
     if settings.keep_days is None:
-        complain("records are kept for ever; set keep_days in [audit] of the settings to prune older ones")
+        complain("records are kept forever; set keep_days in [audit] of the settings to prune older ones")
         return exit_codes.INPUT
     sys.stdout.write(f"{await prune(audit, settings, me())} records removed.\n")
     return exit_codes.OK

@@ -56,7 +56,7 @@ def _of_reading(actions: tuple[str, ...], rest: list[str]) -> str | None:
 
 def _of_prompt(args: list[str]) -> str | None:
     """A prompt is allowed as long as its questions are refused and nothing runs that would need approval."""
-    from assent.cli.main_command import build_parser
+    from assent.cli.main_options import build_parser
 
     given = build_parser().parse_args(args)
     if given.resume is not None or given.allowed_tools or (given.approval_mode or _usual_mode()) not in MODES:

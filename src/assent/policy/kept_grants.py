@@ -1,7 +1,7 @@
 """Grants that outlive their session: in one folder, or everywhere. They belong to the user, outside every workspace.
 
-They are kept as they were given, so that they cover exactly what was shown. Those that a rule expresses as well are
-written as rules instead (`kept_rules`).
+They are kept as they were given, so that they cover exactly what was shown. Those that a rule can express are written
+as rules instead (`kept_rules`).
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The audit in PostgreSQL: written in the transaction of what it records, in one chain for all machines.
 
-Whoever adds a record locks the head of the chain until the commit. The database itself refuses to change a record, and
+Adding a record locks the head of the chain until the commit. The database itself refuses to change a record, and
 to delete one that is not pruned.
 """
 

@@ -28,7 +28,7 @@ from assent.events import (
 from assent.session.log import SessionInfo
 
 MASKED_LENGTH = 20_000
-"""More than is kept of a text is searched for secrets, but not all of a long one: others wait."""
+"""More of a text is searched for secrets than is kept, but not all of a long one: others are waiting."""
 _Call = tuple[str, str]
 """Session and call id."""
 

@@ -17,7 +17,7 @@ from assent.session.spending_index import add_spending
 
 _ONE = (
     "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1, mode, owner, client, "
-    "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held FROM sessions "
+    "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held, archived FROM sessions "
 )
 _WAITING = "session, call_id, asked_at, data"
 
@@ -82,9 +82,9 @@ def infos(sessions: Iterable[str]) -> Callable[[sqlite3.Connection], dict[str, S
 
 
 def _info(row: tuple[Any, ...]) -> SessionInfo:
-    *plain, unfinished, held = row
+    *plain, unfinished, held, archived = row
     named = dict(zip(SessionInfo.__struct_fields__, plain, strict=False))  # the columns of _ONE are in this order
-    return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held))
+    return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held), archived=bool(archived))
 
 
 def heads(db: sqlite3.Connection) -> dict[str, int]:

@@ -82,8 +82,10 @@ class MemoryLog:
         stored = self._stored(session)
         if stored.open:
             raise session_busy(session)
-        stored.open = True
-        stored.token += 1
+        token = (opening and opening.token) or stored.token + 1
+        if token < stored.token:
+            raise lost_fence(session)
+        stored.open, stored.token = True, token
         waiting = ((call_id, found.approval) for call_id, found in _waiting(stored).items())
         self._trail.opened(session, stored.owner, waiting)
         if opening is not None:

@@ -20,7 +20,7 @@ from assent.policy.file_approvals import FileApprovals
 from assent.policy.kept_rules import RuleKeeper
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
-from assent.session.background import BackgroundPort
+from assent.session.background_recorder import BackgroundPort
 
 if TYPE_CHECKING:  # the first request does not need it
     from assent.policy.policy import Policy
@@ -34,6 +34,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     max_parallel: int = 64
     approval_ttl: float | None = None
     client: str = "assent"
+    token: int = 0
+    """The fence token, if an engine issued one."""
     retries: Retries = Retries()
     sleep: Sleep = asyncio.sleep
     fallback: Callable[[], Model] | None = None

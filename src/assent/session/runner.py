@@ -18,6 +18,7 @@ from assent.agent.system_prompt import system_prompt
 from assent.approval import Mode
 from assent.commands import (
     Answer,
+    Archive,
     CancelCall,
     CancelTurn,
     Command,
@@ -50,7 +51,7 @@ from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
-from assent.session.background import BackgroundRecorder
+from assent.session.background_recorder import BackgroundRecorder
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
@@ -190,7 +191,7 @@ class Runner:
         options = options or RunOptions()
         before = [*past, *await log.read(session, past[-1].seq if past else 0)]
         state = fold(session, before)  # an unreadable session is not taken over, and nothing is written to it
-        fence = await log.acquire(session, Opening(options.clock(), options.client))
+        fence = await log.acquire(session, Opening(options.clock(), options.client, options.token))
         try:
             since = await log.read(session, state.seq)
             runner = cls(log, fence, fold(session, since, state), model, registry, options)
@@ -357,7 +358,7 @@ class Runner:
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
                     await self._context_files.reload()
-                case SetMode() | SetModel() | SetEffort() | Rename() | RevokeGrant():
+                case SetMode() | SetModel() | SetEffort() | Archive() | Rename() | RevokeGrant():
                     await self._settings.make(command)
                 case Submit() | Withdraw() | Compress():
                     raise AssertionError("handled earlier")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from assent.agent.model_caller import ModelCaller
-from assent.commands import Rename, RevokeGrant, SetEffort, SetMode, SetModel
-from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
+from assent.commands import Archive, Rename, RevokeGrant, SetEffort, SetMode, SetModel
+from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionArchived, SessionRenamed
 from assent.models.model_protocol import Model, ModelError
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import Refused
@@ -17,7 +17,7 @@ from assent.session.model_watch import ModelWatch
 if TYPE_CHECKING:
     from assent.policy.policy import Policy
 
-Change = SetMode | SetModel | SetEffort | Rename | RevokeGrant
+Change = SetMode | SetModel | SetEffort | Archive | Rename | RevokeGrant
 
 
 class SessionSettings:
@@ -58,6 +58,8 @@ class SessionSettings:
                 await self._set_model(command)
             case SetEffort(effort=effort, by=by):
                 await self._journal.record(EffortChanged(effort, by))
+            case Archive(archived=archived, by=by):
+                await self._journal.record(SessionArchived(archived, by))
             case Rename():
                 await self._rename(command)
             case RevokeGrant():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.sandbox.trials import StartedTrial, Trials
-    from assent.tools.support.background import BackgroundCommands
+    from assent.tools.support.background_processes import BackgroundCommands
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.whole_output import WholeOutput
@@ -148,7 +148,7 @@ class ShellTool(Tool[ShellParams]):
 
     @functools.cached_property
     def background(self) -> "BackgroundCommands":
-        from assent.tools.support.background import BackgroundCommands
+        from assent.tools.support.background_processes import BackgroundCommands
 
         return self._background or BackgroundCommands()
 
@@ -331,8 +331,8 @@ class ShellInvocation(Invocation):
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         given = self._tool.limits
         argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
-        doorway = None if confined is None else confined.doorway
-        async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
+        sandbox_port = None if confined is None else confined.sandbox_port
+        async with proxied(sandbox_port, access, self._tool.resolve, self._tool.dial):
             return await run(
                 argv,
                 cwd=self._directory(),
@@ -362,7 +362,7 @@ class ShellInvocation(Invocation):
 
     async def _start_in_background(self, permit: Permit, live: Live) -> ToolResult:
         """The call ends when the command runs. A background command has no time limits, and nobody types into it."""
-        from assent.tools.support.background import TooMany
+        from assent.tools.support.background_processes import TooMany
         from assent.tools.support.network_access import NetworkAccess
 
         confined = await self._confined(permit)
@@ -419,7 +419,7 @@ class ShellInvocation(Invocation):
     def _confined_environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
         from assent.sandbox.confinement import confined_environment
 
-        return confined_environment(env, proxied=confined.doorway is not None, writable=self._writable(permit))
+        return confined_environment(env, proxied=confined.sandbox_port is not None, writable=self._writable(permit))
 
     def _profile(self, permit: Permit) -> SandboxName:
         if self._tool.confinement is None:
@@ -477,7 +477,7 @@ class ShellInvocation(Invocation):
             self._notices.append(_NO_SANDBOX.format(why))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
-        from assent.process.leftover import end_leftovers
+        from assent.process.leftover_processes import end_leftovers
 
         return await end_leftovers(mark)
 

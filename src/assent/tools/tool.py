@@ -20,7 +20,7 @@ from assent.plan import ExecutedFile, Plan
 from assent.trial import Trial
 
 if TYPE_CHECKING:
-    from assent.web.access import Access, ConnectionEnd
+    from assent.web.connection_verdict import Access, ConnectionEnd
     from assent.web.destinations import Destination
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]

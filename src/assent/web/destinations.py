@@ -72,6 +72,13 @@ def covers_exactly(entry: str, wanted: Destination) -> bool:
     return covers(entry, wanted) and domain_matches(f"={host.removeprefix('=').removeprefix('*.')}", wanted.host)
 
 
+def is_listed(wanted: Destination, entries: Iterable[str], exact: Iterable[str]) -> bool:
+    """A suspicious name must be named itself, in `exact`: one below an allowed domain may carry data to its owner."""
+    if wanted.warnings():
+        return any(covers_exactly(entry, wanted) for entry in exact)
+    return any(covers(entry, wanted) for entry in entries)
+
+
 def check_entry(entry: str) -> str | None:
     """Why an entry covers nothing, or more than anybody could mean."""
     host, port = _split(entry)

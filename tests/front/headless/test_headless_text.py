@@ -6,6 +6,7 @@ import pytest
 
 from assent.app.style import Style
 from assent.events import Envelope, ModelRetry, TextDelta, TransientEvent
+from assent.front.headless.console import Console
 from assent.front.headless.output_formats import TextOutput
 from assent.front.headless.summary import Summary
 
@@ -14,7 +15,7 @@ BROKEN_OFF = TextDelta("p", "one \x1b[31mred")
 
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *events: TransientEvent) -> str:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    output = TextOutput(Style(False), live=False)
+    output = TextOutput(Console(Style(False)), live=False)
     for event in events:
         output.event(Envelope(0, 1.0, "s", event))
     output.finish(Summary(session_id="s", status="cancelled", response=""))

@@ -10,10 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from assent.app.question_text import question_lines
+from assent.app.settled_output import Played
 from assent.app.style import Style
 from assent.approval import Approval, ExecDetails, UnapprovedFile
 from assent.commands import Answer, Command
-from assent.events import ApprovalRequested, CallInput, CallRequest, CommandTaken, Envelope, Event
+from assent.events import ApprovalAnswered, ApprovalRequested, CallInput, CallRequest, CommandTaken, Envelope, Event
+from assent.front.headless.console import Console
 from assent.front.headless.inline_questions import TerminalAsker
 from assent.parts import InputWanted
 from assent.scheduler.call import AwaitingApproval
@@ -37,7 +39,8 @@ class Session:
         self.commands: list[tuple[Command, str]] = []
         self.typed: list[tuple[str, int, str | None]] = []
         self.recorded = asyncio.Event()
-        self.asker = TerminalAsker(lambda: self.waiting, self.send, self.type_in, Style(False), "ann")
+        self.console = Console(Style(False), redraws=True)
+        self.asker = TerminalAsker(lambda: self.waiting, self.send, self.type_in, self.console, "ann")
 
     async def send(self, command: Command, key: str) -> str:
         self.commands.append((command, key))
@@ -135,4 +138,36 @@ async def test_a_question_and_the_input_of_a_command_are_asked_one_after_the_oth
     os.write(keyboard, b"\x04")
     await until(lambda: session.typed)
     assert session.typed == [("two", 0, None)]
+    session.asker.stop()
+
+
+def played(written: str) -> list[str]:
+    """What is on the screen after it."""
+    screen = Played(80, 40)
+    screen.feed(written)
+    return [row for row in screen.rows() if row]
+
+
+async def test_nothing_is_written_into_an_open_question(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.console.change("| half a li")
+    session.asker.start(lambda: None)
+    session.console.lines("v a call that finished meanwhile")
+    session.console.change("| 50 %")
+    rows = played(capsys.readouterr().err)
+    assert rows[0] == "| half a li" and rows[-1].strip() == "your answer [y, n]:"
+    os.write(keyboard, b"y\n")
+    await until(lambda: session.commands)
+    assert played(capsys.readouterr().err) == ["v a call that finished meanwhile", "| 50 %"]
+    session.asker.stop()
+
+
+@pytest.mark.spec("C10")
+async def test_an_answer_from_elsewhere_is_told_below_the_prompt(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.asker.start(lambda: None)
+    session.waiting.clear()
+    await session.tell(ApprovalAnswered(call_id="one", approval_id="q-one", outcome="proceed_once", by="bob@pid7"))
+    rows = played(capsys.readouterr().err)
+    assert [row.strip() for row in rows[-2:]] == ["your answer [y, n]:", "answered by bob"]
     session.asker.stop()

@@ -3,9 +3,9 @@
 import pytest
 from rich.style import Style
 
+from assent.app.settled_output import settled
 from assent.front.tui.ansi_style import READABLE, ansi_lines, contrast
 from assent.front.tui.display_view import draw_display
-from assent.front.tui.terminal_output import settled
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import LOOKS
 from assent.parts import TerminalDisplay

@@ -3,12 +3,12 @@
 import pytest
 from rich.cells import cell_len
 
+from assent.app.settled_output import settled
 from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta
 from assent.front.tui.call_view import draw_call
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.display_view import draw_display
 from assent.front.tui.render import ItemRenderer
-from assent.front.tui.terminal_output import settled
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import LOOKS
 from assent.front.tui.transcript_model import CallItem, NoteItem, ReplyItem, ThoughtItem, TranscriptModel

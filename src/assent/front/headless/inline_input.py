@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from assent.app.style import Style
 from assent.app.wording import safe
 from assent.events import CallFinished, CallInput, Envelope
+from assent.front.headless.console import Console
 from assent.parts import InputWanted
 
 TypeIn = Callable[[str, int, str | None], Awaitable[str]]
@@ -22,12 +22,12 @@ class _Asked(Struct, frozen=True):
 
 
 class InlineInput:
-    """One prompt at a time. `say` prints a line."""
+    """One prompt at a time."""
 
-    def __init__(self, type_in: TypeIn, style: Style, say: Callable[[str], None]) -> None:
+    def __init__(self, type_in: TypeIn, console: Console) -> None:
         self._type_in = type_in
-        self._style = style
-        self._say = say
+        self._console = console
+        self._style = console.style
         self._waiting: dict[str, InputWanted] = {}
         self._asked: _Asked | None = None
 
@@ -42,7 +42,6 @@ class InlineInput:
             case CallInput(call_id=call_id) | CallFinished(call_id=call_id):
                 self._waiting.pop(call_id, None)
                 if self._asked is not None and self._asked.call_id == call_id:
-                    self._say("")
                     self.close()
             case _:
                 pass
@@ -54,29 +53,29 @@ class InlineInput:
         self._asked = _Asked(*next(iter(self._waiting.items())))
         wanted = self._asked.wanted
         hidden = ", hidden" if wanted.secret else ""
-        self._say("")  # the prompt itself has no end of line
-        self._say(self._style.dim(f"  the command waits for your input{hidden}; the model does not see it"))
+        self._console.open_question()
+        self._console.say(self._style.dim(f"  the command waits for your input{hidden}; the model does not see it"))
         self._set_echo(not wanted.secret)
-        sys.stderr.write(f"  {safe(wanted.prompt, 'label')} ")
-        sys.stderr.flush()
+        self._console.prompt(f"  {safe(wanted.prompt, 'label')} ")
 
     async def take(self, line: str | None) -> None:
         """A line, or None for the end of the input."""
         asked = self._asked
         if asked is None:
             return
+        if asked.wanted.secret and line is not None:
+            self._console.say("")  # the end of the line was not shown either
         self.close()
         self._waiting.pop(asked.call_id, None)
-        if asked.wanted.secret or line is None:
-            self._say("")
         text = None if line is None else line.rstrip("\r\n")
         if problem := await self._type_in(asked.call_id, asked.wanted.number, text):
-            self._say(self._style.red(f"  not typed: {safe(problem, 'label')}"))
+            self._console.lines(self._style.red(f"  not typed: {safe(problem, 'label')}"))
 
     def close(self) -> None:
         if self._asked is not None:
             self._asked = None
             self._set_echo(True)
+            self._console.close_question()
 
     @staticmethod
     def _set_echo(on: bool) -> None:

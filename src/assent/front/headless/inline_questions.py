@@ -13,7 +13,6 @@ from typing import Protocol
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import new_key
 from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
-from assent.app.style import Style
 from assent.app.text_editor import edit_text
 from assent.app.wording import safe, who
 from assent.approval import Approval, AskDetails, EditDetails
@@ -27,6 +26,7 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
+from assent.front.headless.console import Console
 from assent.front.headless.inline_input import InlineInput, TypeIn
 
 Send = Callable[[Command, str], Awaitable[str]]
@@ -49,12 +49,13 @@ class TerminalAsker:
     """Asks on a terminal: pass it every event; it prints to stderr and reads lines from stdin."""
 
     def __init__(
-        self, waiting: Callable[[], list[AwaitingApproval]], send: Send, type_in: TypeIn, style: Style, me: str
+        self, waiting: Callable[[], list[AwaitingApproval]], send: Send, type_in: TypeIn, console: Console, me: str
     ) -> None:
         self._waiting = waiting
-        self._input = InlineInput(type_in, style, self._say)
+        self._input = InlineInput(type_in, console)
         self._send = send
-        self._style = style
+        self._console = console
+        self._style = console.style
         self._me = me
         self._asking: AwaitingApproval | None = None
         self._sent = ""
@@ -72,6 +73,7 @@ class TerminalAsker:
 
     def stop(self) -> None:
         self._input.close()
+        self._console.close_question()
         if self._listening:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
             self._listening = False
@@ -87,15 +89,15 @@ class TerminalAsker:
                 self._next()
             case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
                 if by != self._me:
-                    self._say(f"answered by {safe(who(by), 'label')}")
+                    self._console.say(f"answered by {safe(who(by), 'label')}")
                 self._close()
             case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) if self._is_asked(call_id):
-                self._say("no longer needed")
+                self._console.say("no longer needed")
                 self._close()
             case CommandTaken(key=key, problem=problem) if key == self._sent:
                 self._sent = ""
                 if problem:
-                    self._say(self._style.red(f"not accepted: {safe(problem, 'label')}"))
+                    self._console.say(self._style.red(f"not accepted: {safe(problem, 'label')}"))
                 self._close()
             case _:
                 pass
@@ -105,6 +107,7 @@ class TerminalAsker:
 
     def _close(self) -> None:
         self._asking = None
+        self._console.close_question()
         self._next()
 
     # --- asking ---
@@ -120,22 +123,24 @@ class TerminalAsker:
 
     def _show(self, call: AwaitingApproval, how_many: int) -> None:
         self._asking = call
-        self._say("")
+        self._console.open_question()
+        self._console.say("")
         for line in question_lines(call, self._style):
-            self._say(line)
+            self._console.say(line)
         for line in option_lines(call.approval):
-            self._say(f"    {line}")
+            self._console.say(f"    {line}")
         if how_many > 1:
-            self._say(self._style.dim(f"  ({how_many - 1} more to follow)"))
+            self._console.say(self._style.dim(f"  ({how_many - 1} more to follow)"))
         _flush_input()
         self._prompt(call)
 
     def _prompt(self, call: AwaitingApproval) -> None:
-        sys.stderr.write(f"  your answer [{', '.join(_keys(call.approval))}]: ")
-        sys.stderr.flush()
+        self._console.prompt(f"  your answer [{', '.join(_keys(call.approval))}]: ")
 
     def _readable(self) -> None:
         line = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
+        if line:
+            self._console.entered()
         if self._input.is_open and (line or os.isatty(sys.stdin.fileno())):
             self._begin(self._input.take(line or None))
         elif not line:
@@ -148,7 +153,7 @@ class TerminalAsker:
         if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody can be asked any more
             self.stop()
         elif self._asking is not None and self._leave is not None:
-            self._say("")
+            self._console.close_question()
             self._leave()
 
     def _take(self, call: AwaitingApproval, line: str) -> None:
@@ -160,7 +165,7 @@ class TerminalAsker:
             answers, reason = spoken_answers(details.questions, reason), ""
             outcome = outcome if answers is not None else None
         if outcome is None or (reason and outcome != "cancel"):
-            self._say(f"  please answer with one of: {', '.join(offered_keys(call.approval))}")
+            self._console.say(f"  please answer with one of: {', '.join(offered_keys(call.approval))}")
             self._prompt(call)
             return
         answer = Answer(
@@ -178,6 +183,7 @@ class TerminalAsker:
             self._answer(answer)
 
     def _answer(self, answer: Answer) -> None:
+        self._console.close_question()
         self._asking, self._sent = None, new_key()
         self._begin(self._deliver(answer, self._sent))
 
@@ -201,22 +207,18 @@ class TerminalAsker:
         try:
             content = await edit_text(details.path, details.new)
         except OSError as error:
-            self._say(self._style.red(f"  the editor failed: {error}"))
+            self._console.say(self._style.red(f"  the editor failed: {error}"))
             content = None
         finally:
             asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)
         if content is None or content == details.new:
-            self._say("  nothing was changed")
+            self._console.say("  nothing was changed")
             self._prompt(call)
             return
         edited = Answer(
             call_id=answer.call_id, outcome=answer.outcome, digest=answer.digest, content=content, by=self._me
         )
         self._answer(edited)
-
-    def _say(self, line: str) -> None:
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
 
 
 def _keys(approval: Approval) -> list[str]:

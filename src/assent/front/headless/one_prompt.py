@@ -19,12 +19,12 @@ from assent.app.opening import LocalClient, NewSession, SessionSetup, open_sessi
 from assent.app.rule_sources import BadRule, Rule
 from assent.app.session_environment import SessionEnvironment
 from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
-from assent.app.style import Style
 from assent.app.wording import safe
 from assent.approval import Mode
 from assent.commands import CancelTurn, SetEffort, SetMode, Submit
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
+from assent.front.headless.console import Console
 from assent.front.headless.output_formats import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.parts import Effort, Failure
@@ -58,9 +58,10 @@ class Run(Struct, frozen=True, kw_only=True):
 
 async def run(request: Run, log: SessionLog) -> int:
     """Closes the log at the end."""
-    output = make_output(request.output)
+    console = Console.for_stderr()
+    output = make_output(request.output, console)
     try:
-        return await _run(request, log, output)
+        return await _run(request, log, output, console)
     except ModelError as error:
         return _failed(output, Failure(error.type, str(error)))
     except SessionBusy as error:
@@ -81,7 +82,7 @@ def _failed(output: Output, failure: Failure, session: str = "") -> int:
     return summary.exit_code()
 
 
-async def _run(request: Run, log: SessionLog, output: Output) -> int:
+async def _run(request: Run, log: SessionLog, output: Output, console: Console) -> int:
     resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
     filled = _Filled(request)
     setup = SessionSetup(
@@ -96,7 +97,7 @@ async def _run(request: Run, log: SessionLog, output: Output) -> int:
     )
     session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
     async with await open_session(log, session, setup, model=request.model) as client:
-        asker = _terminal_asker(client) if request.asking == "inline" else None
+        asker = _terminal_asker(client, console) if request.asking == "inline" else None
         return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
 
 
@@ -125,10 +126,10 @@ def _notice(text: str) -> None:
     sys.stderr.write(f"{safe(text)}\n")
 
 
-def _terminal_asker(client: LocalClient) -> "Asker":
+def _terminal_asker(client: LocalClient, console: Console) -> "Asker":
     from assent.front.headless.inline_questions import TerminalAsker
 
-    return TerminalAsker(client.runner.waiting, client.send, client.type_in, Style.for_stream(sys.stderr), client.me)
+    return TerminalAsker(client.runner.waiting, client.send, client.type_in, console, client.me)
 
 
 class HeadlessRun:

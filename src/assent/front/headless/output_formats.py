@@ -31,10 +31,12 @@ from assent.events import (
     TextDelta,
     to_wire,
 )
+from assent.front.headless.console import Console
 from assent.front.headless.summary import Summary
 from assent.parts import Text
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported with the first output
+    from assent.front.headless.live_output import LiveOutput
     from assent.screen import SafeStream
 
 
@@ -92,18 +94,20 @@ UNASKED = (
 class TextOutput:
     """On a terminal, the reply appears as it arrives; in a pipe, only complete replies are written."""
 
-    def __init__(self, style: Style, *, live: bool) -> None:
+    def __init__(self, console: Console, *, live: bool) -> None:
         """`live`: show what commands print while they run."""
-        self._style = style
+        self._console = console
+        self._style = console.style
         self._shows_live = live
         self._streams = sys.stdout.isatty()
         self._text: SafeStream | None = None
-        self._live: SafeStream | None = None
+        self._live: dict[str, LiveOutput] = {}
+        self._printing = ""
+        """The call whose unfinished line is on the screen."""
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
         self._held = ""
         """Trailing line breaks: written only when more text follows, so that no reply ends with blank lines."""
-        self._line_start = True
         self._unasked = False
         """Whether something was refused because nobody could be asked."""
 
@@ -121,10 +125,8 @@ class TextOutput:
                 self.known(request)
             case CallStarted(call_id=call_id):
                 self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
-            case CallOutput(received=received) if received:
-                self._live_count(received)
-            case CallOutput(text=text):
-                self._live_output(text)
+            case CallOutput() if self._shows_live:
+                self._live_output(envelope.event)
             case CallFinished():
                 self._finished(envelope.event)
             case event:
@@ -206,32 +208,32 @@ class TextOutput:
         request = self._calls[call_id]
         return call_label(request, self._style)
 
-    def _live_output(self, text: str) -> None:
-        if not self._shows_live:
+    def _live_output(self, event: CallOutput) -> None:
+        if self._printing != event.call_id:
+            self._console.finish_line()
+            self._printing = event.call_id
+        if event.received:
+            self._console.change(self._indented(f"binary output: {event.received:,} bytes received"))
             return
-        if self._live is None:
-            self._live = _safe_stream()
-        self._indented(self._live.feed(text))
+        live = self._live.get(event.call_id) or self._live.setdefault(event.call_id, _live_output())
+        self._console.lines(*map(self._indented, live.feed(event.text)))
+        if live.current:
+            self._console.change(self._indented(live.current))
 
-    def _live_count(self, received: int) -> None:
-        """Keeps one line with the count up to date, on a terminal that can overwrite it."""
-        if self._shows_live and sys.stderr.isatty():
-            _write(sys.stderr, f"\r{self._style.dim('│ ')}binary output: {received:,} bytes received")
-            self._line_start = False
-
-    def _indented(self, text: str) -> None:
+    def _indented(self, line: str) -> str:
         """Sets the output of commands apart from our own messages."""
-        for line in text.splitlines(keepends=True):
-            bar = self._style.dim("│ ") if self._line_start else ""
-            _write(sys.stderr, bar + line)
-            self._line_start = line.endswith("\n")
+        return f"{self._style.dim('│ ')}{line}"
+
+    def _end_live_output(self, call_id: str) -> None:
+        if live := self._live.pop(call_id, None):
+            if self._printing != call_id:
+                self._console.finish_line()
+            self._console.lines(*map(self._indented, live.close()))
+        else:
+            self._console.finish_line()
 
     def _finished(self, event: CallFinished) -> None:
-        if self._live is not None:
-            self._indented(self._live.close())
-            self._live = None
-        if not self._line_start:
-            self._indented("\n")
+        self._end_live_output(event.call_id)
         ended = ended_badly(event)
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         mark = self._style.yellow("!") if ended and event.status == "success" else mark
@@ -241,7 +243,8 @@ class TextOutput:
 
     def _note(self, line: str) -> None:
         self._end_line()
-        _write(sys.stderr, line + "\n")
+        self._console.finish_line()
+        self._console.lines(line)
 
     def _end_line(self) -> None:
         self._held = ""
@@ -258,6 +261,12 @@ def call_label(request: CallRequest, style: Style) -> str:
 # `assent.screen` takes 7 ms to import. By now the model is working, so nobody waits for us.
 
 
+def _live_output() -> "LiveOutput":
+    from assent.front.headless.live_output import LiveOutput
+
+    return LiveOutput()
+
+
 def _safe_stream() -> "SafeStream":
     from assent.screen import SafeStream
 
@@ -269,11 +278,11 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def make_output(kind: str) -> Output:
+def make_output(kind: str, console: Console | None = None) -> Output:
     match kind:
         case "json":
             return JsonOutput()
         case "stream-json":
             return StreamJsonOutput()
         case _:
-            return TextOutput(Style.for_stream(sys.stderr), live=sys.stderr.isatty())
+            return TextOutput(console or Console.for_stderr(), live=sys.stderr.isatty())

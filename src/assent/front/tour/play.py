@@ -17,6 +17,7 @@ from assent.app.style import Style
 from assent.commands import Answer
 from assent.config import Settings
 from assent.events import ApprovalRequested, Envelope
+from assent.front.headless.console import Console
 from assent.front.headless.inline_questions import Asker, Send, TerminalAsker
 from assent.front.headless.one_prompt import HeadlessRun, Run
 from assent.front.headless.output_formats import TextOutput
@@ -41,11 +42,12 @@ async def _play(log: SessionLog, env: Mapping[str, str], project: str, style: St
     setup = SessionSetup(env=env, settings=Settings(), client="tour", open_model=lambda _: _script(env))
     async with await open_session(log, NewSession(project, model="scripted tour"), setup) as client:
         waiting, send = client.runner.waiting, client.send
+        console = Console.for_stderr()
         asker: Asker = TourAnswers(waiting, send, style)
         if interactive:
-            asker = TerminalAsker(waiting, send, client.type_in, style, me())
+            asker = TerminalAsker(waiting, send, client.type_in, console, me())
         request = Run(prompt=PROMPT, model=None, mode=None, settings=Settings(), asking="wait", folder=project)
-        return await HeadlessRun(client, request, TextOutput(style, live=True), asker).until_done()
+        return await HeadlessRun(client, request, TextOutput(console, live=True), asker).until_done()
 
 
 def _script(env: Mapping[str, str]) -> Model:

@@ -29,7 +29,7 @@ def draw_display(styler: TextStyler, display: Display, width: int) -> list[Strip
             drawn = draw_hunks(styler, hunks(diff), path, width, "unified", plain_header(styler))
             return [strip for part in drawn for strip in part.strips]
         case TerminalDisplay(text=text):
-            from assent.front.tui.terminal_output import settled
+            from assent.app.settled_output import settled
 
             return styler.terminal(settled(text).rstrip("\n"), width)
         case MarkdownDisplay(text=text):
@@ -78,7 +78,7 @@ def _first(styler: TextStyler, lines: list[Strip], width: int, most: int) -> lis
 
 
 def _last(styler: TextStyler, text: str, width: int, most: int) -> list[Strip]:
-    from assent.front.tui.terminal_output import settled
+    from assent.app.settled_output import settled
 
     tail = text[-TAIL_LENGTH:]
     left_out = text.count("\n", 0, len(text) - len(tail))

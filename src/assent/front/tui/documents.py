@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textual.strip import Strip
 
 from assent.app.call_states import Terminal, ToolCall
+from assent.app.settled_output import settled
 from assent.app.wording import call_about, first_text
 from assent.front.tui.call_view import MARKS, whole_call
-from assent.front.tui.terminal_output import settled
 from assent.front.tui.text_style import TextStyler, plain
 from assent.front.tui.transcript_model import CallItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
 from assent.front.tui.viewer import Document

@@ -14,7 +14,6 @@ from assent.app.session_log import SessionLog
 from assent.app.webhooks import Webhooks
 from assent.config import Settings
 from assent.events import Envelope
-from assent.front.web.access import Access
 from assent.front.web.answer_priority import AnswerPriority
 from assent.front.web.call_output import CallOutputs
 from assent.front.web.command_gateway import CommandGateway
@@ -28,6 +27,7 @@ from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
 from assent.front.web.readiness import Readiness
 from assent.front.web.request_limits import RequestLimits
+from assent.front.web.server_access import Access
 from assent.front.web.server_log import ServerLog
 from assent.front.web.state_cache import StateCache
 from assent.front.web.traffic import Traffic

@@ -120,7 +120,7 @@ class Server:
 
     async def _record(self, kind: Literal["server.started", "server.stopped", "settings.reloaded"]) -> None:
         entry = AuditEntry(kind=kind, ts=time.time(), by=me(), about=self.address)
-        with suppress(LogError):  # whoever serves must not fail because of that; what is decided is recorded anyway
+        with suppress(LogError):  # serving must not fail because of this; decisions are recorded elsewhere
             await self._log.audit.record(entry)
         self._server_log.info(kind, address=self.address, version=__version__, pid=os.getpid())
 

@@ -28,24 +28,59 @@ _COLOURS = {
 }
 
 
+def moves_in_line(text: str) -> bool:
+    return _MOVES_IN_LINE.search(text) is not None
+
+
+def moves_away(text: str) -> bool:
+    """To another line than the next one."""
+    return _MOVES_AWAY.search(text) is not None
+
+
 def settled(text: str) -> str:
     """The text after all overwriting and cursor movement; unchanged if there was none."""
-    if _MOVES_AWAY.search(text):
+    if moves_away(text):
         return _played(text, WIDTH, min(HEIGHT, text.count("\n") + 50))
-    if not _MOVES_IN_LINE.search(text):
+    if not moves_in_line(text):
         return text
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(_played(line, len(line) + 1, 1) if _MOVES_IN_LINE.search(line) else line for line in lines)
+    return "\n".join(_played(line, len(line) + 1, 1) if moves_in_line(line) else line for line in lines)
 
 
 def _played(text: str, width: int, height: int) -> str:
-    import pyte
+    screen = Played(width, height)
+    screen.feed(text)
+    return "\n".join(screen.rows())
 
-    screen = pyte.Screen(width, height)
-    screen.set_mode(_NEW_LINE_MODE)
-    pyte.Stream(screen).feed(text)
-    rows = [_row(screen.buffer[y][x] for x in range(width)) for y in range(screen.lines)]
-    return "\n".join(rows).rstrip("\n")
+
+class Played:
+    """A screen that a program writes on; what scrolls off is lost."""
+
+    def __init__(self, width: int = WIDTH, height: int = HEIGHT) -> None:
+        import pyte
+
+        self._screen = pyte.Screen(width, height)
+        self._screen.set_mode(_NEW_LINE_MODE)
+        self._stream = pyte.Stream(self._screen)
+
+    def feed(self, text: str) -> None:
+        self._stream.feed(text)
+
+    def rows(self) -> list[str]:
+        """Without the empty ones at the end."""
+        rows = [self._row(y) for y in range(max(self._screen.buffer, default=-1) + 1)]
+        while rows and not rows[-1]:
+            rows.pop()
+        return rows
+
+    def last_row(self) -> str:
+        """The lowest one that is not empty."""
+        rows = (self._row(y) for y in sorted(self._screen.buffer, reverse=True))
+        return next(filter(None, rows), "")
+
+    def _row(self, y: int) -> str:
+        cells = self._screen.buffer[y]
+        return _row(cells[x] for x in range(max(cells, default=-1) + 1))
 
 
 def _row(cells: "Iterable[Char]") -> str:

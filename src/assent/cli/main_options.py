@@ -1,4 +1,4 @@
-"""`assent` without a command: opens the terminal UI, or runs one prompt headless with `-p "…"`."""
+"""The options of `assent` without a command: what they are called, and what they mean here and now."""
 
 import argparse
 import os
@@ -6,12 +6,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from assent import __version__, exit_codes
-from assent.cli.parsing import BadInput, Parser, complain
-from assent.cli.quick_imports import import_msgspec
+from assent.cli.parsing import BadInput, Parser
 
 if TYPE_CHECKING:  # imported where they are used, so that --help stays instant
     from assent.config import Settings
-    from assent.front.headless.one_prompt import Asking, Run
+    from assent.front.headless.one_prompt import Asking
     from assent.policy.rules import Rule
 
 DESCRIPTION = """\
@@ -60,52 +59,6 @@ environment:
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
-def main(argv: list[str]) -> int:
-    args = build_parser().parse_args(argv)
-    if args.words and args.prompt is not None:
-        complain("give the prompt once: with -p to run it and exit, without -p to start the UI with it")
-        return exit_codes.INPUT
-    if args.prompt is None and _is_for_the_ui(args):
-        return _open_terminal(args)
-    args.prompt = " ".join(args.words) if args.words else args.prompt
-    if args.prompt is None and args.resume is None and sys.stdin.isatty():
-        complain('give a prompt with -p "…", or take the tour: assent tour\nTry: assent --help')
-        return exit_codes.INPUT
-    return _run(args)
-
-
-def _is_for_the_ui(args: argparse.Namespace) -> bool:
-    asks_for_lines = args.ask is not None or args.output_format != "text"
-    return sys.stdin.isatty() and sys.stdout.isatty() and not asks_for_lines
-
-
-def _open_terminal(args: argparse.Namespace) -> int:
-    from assent.config import BadSettings, load_settings
-
-    if os.environ.get("TERM", "dumb") == "dumb":
-        complain('this terminal cannot show the UI (TERM is unset or "dumb"); run a single prompt with -p "…"')
-        return exit_codes.INPUT
-    try:
-        settings = load_settings(os.environ)
-        rules, folder = _rules(args, settings), _folder()
-    except (BadSettings, BadInput) as error:
-        complain(str(error))
-        return exit_codes.CONFIG if isinstance(error, BadSettings) else exit_codes.INPUT
-    from assent.front.tui.start import open_terminal
-
-    model = args.model or os.environ.get("ASSENT_MODEL")
-    return open_terminal(
-        folder,
-        settings,
-        session=args.resume,
-        mode=args.approval_mode,
-        model=model,
-        effort=args.effort,
-        rules=rules,
-        prompt=_as_text(" ".join(args.words)),
-    )
-
-
 def build_parser() -> Parser:
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANING.items())
     parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
@@ -145,43 +98,17 @@ def build_parser() -> Parser:
     return parser
 
 
-def _run(args: argparse.Namespace) -> int:
-    import_msgspec()
-    from assent.config import BadSettings, load_settings
-
-    try:
-        settings = load_settings(os.environ)
-        rules = _rules(args, settings)
-        prompt = _prompt(args.prompt, resuming=args.resume is not None)
-        place = (_folder(), _asking(args.ask))
-    except BadSettings as error:
-        return _refuse(args, "config", error)
-    except BadInput as error:
-        return _refuse(args, "input", error)
-    from assent.app.storage import open_log
-
-    log = open_log(os.environ)  # a thread opens the file while we import the rest
-    import asyncio
-
-    from assent.app.crash import mask_log
-    from assent.front.headless.one_prompt import run
-
-    mask_log()
-    return asyncio.run(run(_request(args, settings, rules, prompt, *place), log))
+def wants_ui(args: argparse.Namespace) -> bool:
+    """Whether the terminal UI opens; otherwise one prompt is run."""
+    asks_for_lines = args.ask is not None or args.output_format != "text"
+    return args.prompt is None and sys.stdin.isatty() and sys.stdout.isatty() and not asks_for_lines
 
 
-def _refuse(args: argparse.Namespace, kind: str, error: Exception) -> int:
-    """Reports a failure before there is a session; whoever reads the output still gets a result."""
-    from assent.front.headless.output_formats import make_output
-    from assent.front.headless.summary import failed
-    from assent.parts import Failure
-
-    summary = failed(Failure(kind, str(error)))
-    make_output(args.output_format).finish(summary)
-    return summary.exit_code()
+def chosen_model(args: argparse.Namespace) -> str | None:
+    return args.model or os.environ.get("ASSENT_MODEL")
 
 
-def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
+def given_rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
     if not settings.allowed_tools and not args.allowed_tools:
         return ()
     from assent.policy.rules import BadRule, parse_allowed, split_allowed
@@ -193,51 +120,26 @@ def _rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]"
         raise BadInput(str(error)) from error
 
 
-def _request(
-    args: argparse.Namespace,
-    settings: "Settings",
-    rules: "tuple[Rule, ...]",
-    prompt: str | None,
-    folder: str,
-    asking: "Asking",
-) -> "Run":
-    from assent.front.headless.one_prompt import Run
-
-    return Run(
-        prompt=prompt,
-        model=args.model or os.environ.get("ASSENT_MODEL"),
-        mode=args.approval_mode,
-        effort=args.effort,
-        settings=settings,
-        rules=rules,
-        output=args.output_format,
-        asking=asking,
-        resume=args.resume,
-        folder=folder,
-        typed=_as_text(args.prompt or ""),
-    )
-
-
-def _asking(given: "Asking | None") -> "Asking":
+def who_is_asked(given: "Asking | None") -> "Asking":
     terminal = sys.stdin.isatty() and sys.stderr.isatty()
     if given == "inline" and not terminal:
         raise BadInput("--ask inline needs a terminal; use --ask wait, and answer elsewhere with `assent answer`")
     return given or ("inline" if terminal else "refuse")
 
 
-def _folder() -> str:
+def working_folder() -> str:
     folder = os.path.realpath(os.getcwd())
-    if folder != _as_text(folder):
-        raise BadInput(f"the name of this folder is not valid UTF-8: {_as_text(folder)}")
+    if folder != as_text(folder):
+        raise BadInput(f"the name of this folder is not valid UTF-8: {as_text(folder)}")
     return folder
 
 
-def _as_text(argument: str) -> str:
+def as_text(argument: str) -> str:
     """Decodes the argument's bytes; what is not UTF-8 is replaced, because every later layer would refuse it."""
     return os.fsencode(argument).decode(errors="replace")
 
 
-def _prompt(given: str | None, *, resuming: bool) -> str | None:
+def whole_prompt(given: str | None, *, resuming: bool) -> str | None:
     """The prompt, preceded by standard input if there is any."""
     if sys.stdin.isatty() or (resuming and given is None):
         piped = ""
@@ -245,7 +147,7 @@ def _prompt(given: str | None, *, resuming: bool) -> str | None:
         from assent.cli.standard_input import read_input
 
         piped = read_input(needed=given in (None, "-"))
-    text = "" if given in (None, "-") else _as_text(given)
+    text = "" if given in (None, "-") else as_text(given)
     whole = f"{piped}\n\n{text}" if piped.strip() and text else text or piped
     if not whole.strip():
         if resuming and given is None:
