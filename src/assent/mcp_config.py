@@ -111,8 +111,8 @@ def _problem(entry: Entry) -> str:
         return '`type` must be "stdio" for a server with `command`, "http" or "sse" for one with `url`'
     if entry.url and entry.sandbox != "off":
         return "`sandbox` is for a program that Assent starts, not for a `url`"
-    if problem := _domains_problem(entry):
-        return problem
+    if entry.domains and entry.sandbox != "network":
+        return '`domains` are only for a server with `sandbox = "network"`'
     if entry.timeout <= 0 or entry.start_timeout <= 0:
         return "`timeout` and `start_timeout` must be more than 0 seconds"
     if entry.url:
@@ -122,15 +122,6 @@ def _problem(entry: Entry) -> str:
     if any("\0" in text for text in (entry.command, entry.cwd, *entry.args, *entry.env, *entry.env.values())):
         return "a command cannot contain a NUL character"
     return next((f"`{name}` is not a valid variable name" for name in entry.env if not name or "=" in name), "")
-
-
-def _domains_problem(entry: Entry) -> str:
-    from assent.web.destinations import check_entry
-
-    if entry.domains and entry.sandbox != "network":
-        return '`domains` are only for a server with `sandbox = "network"`'
-    wrong = ((domain, why) for domain in entry.domains if (why := check_entry(domain)))
-    return next((f"`{domain}` in `domains` is not a host: {why}" for domain, why in wrong), "")
 
 
 def _url_problem(entry: Entry) -> str:

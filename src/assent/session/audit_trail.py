@@ -49,9 +49,15 @@ class AuditTrail:
         self._scheduled: dict[_Call, CallScheduled] = {}
         """Those that may run and have not started."""
 
-    def opened(self, session: str, owner: str, waiting: Iterable[tuple[str, Approval]]) -> None:
-        """This process is about to write the session; another one may have asked its questions."""
+    def opened(
+        self, session: str, owner: str, waiting: Iterable[tuple[str, Approval]], calls: Iterable[Envelope] = ()
+    ) -> None:
+        """This process is about to write the session. Another one may have asked its questions, and decided on `calls`
+        that it did not start: `calls` are the events since the last turn.
+        """
         self._owners[session] = owner
+        for envelope in calls:
+            self.entry(envelope)
         for call_id, approval in waiting:
             self._asked[session, call_id] = _shown(approval)
 
