@@ -12,6 +12,7 @@ from assent.app.style import Style
 
 HELD_LINES = 2_000
 """What is kept while a question is open: the newest lines. All output is in the log anyway."""
+USUAL_COLUMNS = 80
 
 
 class Console:
@@ -95,6 +96,14 @@ class Console:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def _columns() -> int:
+    """Not shutil's, which takes long to import."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):
+        return USUAL_COLUMNS
 
 
 def clipped(text: str, width: int) -> str:
