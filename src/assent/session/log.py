@@ -113,6 +113,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     """Its newest turn is not over."""
     held: bool = False
     """Whoever opened it last has not released it: it is open, or its process died."""
+    archived: bool = False
+    """It is not in the list of sessions."""
 
 
 class Opening(Struct, frozen=True):

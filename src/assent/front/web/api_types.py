@@ -49,6 +49,7 @@ class Change(Body, frozen=True):
     model: Name | None = None
     effort: Effort | Literal["default"] | None = None
     """`default` leaves it to the provider."""
+    archived: bool | None = None
 
 
 class Said(Body, frozen=True):
@@ -202,12 +203,16 @@ class SessionView(Struct, frozen=True, kw_only=True):
     updated_at: float
     problem: str = ""
     """Why it could not be opened here, if it could not."""
+    archived: bool = False
+    """It is listed only if archived sessions are asked for."""
 
 
 class SessionList(Struct, frozen=True):
     revision: int
     total: int
     sessions: tuple[SessionView, ...]
+    archived: int = 0
+    """How many archived sessions there are, listed or not."""
 
 
 class Found(Struct, frozen=True):
