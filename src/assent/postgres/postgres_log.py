@@ -97,7 +97,10 @@ class PostgresLog:
                     raise lost_fence(session) if token else no_such_session(session)
                 fence = Fence(session, row["epoch"])
                 waiting = [decode_waiting(tuple(one)) for one in await connection.fetch(sql.WAITING_IN, session)]
-                self._trail.opened(session, row["owner"], ((one.call_id, one.approval) for one in waiting))
+                questions = ((one.call_id, one.approval) for one in waiting)
+                recent = [readable_or_not(*tuple(one)) for one in await connection.fetch(sql.SINCE_LAST_TURN, session)]
+                calls = (entry for entry in recent if isinstance(entry, Envelope))
+                self._trail.opened(session, row["owner"], questions, calls)
                 if opening is not None:
                     opened = SessionOpened(fence.token, opening.client)
                     await _append(connection, fence, [Envelope(row["next_seq"], opening.ts, session, opened)])

@@ -27,6 +27,10 @@ WAITING = """
 SELECT a.session, a.call_id, a.asked_at, a.data FROM approvals a JOIN sessions s ON s.id = a.session
 WHERE $1::text IS NULL OR s.owner = $1 ORDER BY a.asked_at, a.session, a.call_id LIMIT $2 OFFSET $3"""
 WAITING_IN = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1"
+SINCE_LAST_TURN = """
+SELECT session, seq, ts, v, data FROM events WHERE session = $1 AND seq > COALESCE(
+    (SELECT seq FROM events WHERE session = $1 AND type = 'turn.finished' ORDER BY seq DESC LIMIT 1), 0
+) ORDER BY seq"""
 WAITING_CALL = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1 AND call_id = $2"
 COUNT_WAITING = "SELECT s.owner, count(*) FROM approvals a JOIN sessions s ON s.id = a.session GROUP BY s.owner"
 EXPIRED = "SELECT DISTINCT session FROM approvals WHERE expires_at <= $1"

@@ -132,7 +132,7 @@ class SqliteLog:
 
         def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
-            self._trail.opened(session, *index.owner_and_waiting(db, session))
+            self._trail.opened(session, *index.owner_and_waiting(db, session), index.since_last_turn(db, session))
             row = db.execute("SELECT epoch, next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
             if row is None:  # deleted just now
                 raise no_such_session(session)
