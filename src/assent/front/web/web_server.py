@@ -101,7 +101,7 @@ class Server:
         listener = listen(self._where)
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
-        self.app_state.webhooks.address = self.address
+        self.app_state.notices.address = self.app_state.push.address = self.address
         try:
             app = build(self.app_state, place_for(self._where, self.port))
         except BaseException:
