@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assent import exit_codes
+from assent.cli import engine_options
 from assent.cli.parsing import Parser, complain
 
 if TYPE_CHECKING:  # imported only when needed
@@ -20,7 +21,12 @@ LEVELS = ("debug", "info", "warning", "error", "off")
 EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
+<<<<<<< HEAD
   assent serve --behind-proxy https://assent.example.org
+=======
+  assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
+  assent serve --log postgresql://… --engine temporal://…    run no session here: `assent work` does
+>>>>>>> main
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
   assent serve token list | revoke ID              show who has access, and end it
@@ -71,6 +77,7 @@ def build_parser() -> Parser:
     )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     _add_store(parser)
+    engine_options.add_to(parser)
     _add_server_log(parser)
     return parser
 
@@ -116,7 +123,8 @@ def _serve(args: argparse.Namespace) -> int:
     env = dict(os.environ) | ({} if args.store is None else {LOG_VARIABLE: args.store})
     roots, models = tuple(args.root), tuple(args.allow_model)
     try:
-        setup = make_setup(settings, env, user(), roots, models, RequestLimits())
+        engine, workspaces = engine_options.chosen(args, env)
+        setup = make_setup(settings, env, user(), roots, models, RequestLimits(), engine, workspaces)
         with _opened_log(args) as log:
             asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open), log))
     except (BadPlace, AlreadyServed) as error:
