@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assent import exit_codes
+from assent.cli import engine_options
 from assent.cli.parsing import Parser, complain
 
 if TYPE_CHECKING:  # imported only when needed
@@ -21,6 +22,7 @@ EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
+  assent serve --log postgresql://… --engine temporal://…    run no session here: `assent work` does
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
   assent serve token list | revoke ID              show who has access, and end it
@@ -77,6 +79,7 @@ def build_parser() -> Parser:
         metavar="LOG",
         help="where sessions are stored: a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
     )
+    engine_options.add_to(parser)
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     return parser
 
@@ -103,7 +106,8 @@ def _serve(args: argparse.Namespace) -> int:
     env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
     roots, models = tuple(args.root), tuple(args.allow_model)
     try:
-        setup = make_setup(settings, env, user(), roots, models, RequestLimits())
+        engine, workspaces = engine_options.chosen(args, env)
+        setup = make_setup(settings, env, user(), roots, models, RequestLimits(), engine, workspaces)
         with _opened_log(args) as log:
             asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open), log))
     except (BadPlace, AlreadyServed) as error:
