@@ -43,6 +43,7 @@ from assent.session.audit_log import AuditQuery, check
 from assent.session.fork import fork_session
 from assent.session.log import LogUnavailable, SessionLog
 from assent.session.memory_log import MemoryLog
+from assent.session.runner import create_session
 from assent.session.sqlite_log import SqliteLog
 from support.older_log import take_back_to
 from support.postgres_server import PostgresServer
@@ -193,6 +194,14 @@ async def test_it_keeps_no_secret_of_a_command(tmp_path: Path):
     await log.delete("s")
     await log.close()
     assert SECRET not in str(await entries_of(tmp_path))
+
+
+async def test_a_new_session_does_not_wait_for_the_search_for_secrets(tmp_path: Path):
+    searched = list[str]()
+    log = SqliteLog(tmp_path, mask=lambda text: searched.append(text) or text)
+    await create_session(log, "/home/ann/shop", "m", "default")
+    await log.close()
+    assert searched == [] and [one.about for one in await entries_of(tmp_path)] == ["/home/ann/shop"]
 
 
 async def entries_of(folder: Path) -> list[AuditEntry]:

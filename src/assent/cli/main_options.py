@@ -32,6 +32,7 @@ commands:
   assent trust [FOLDER]                            trust a folder's configuration as it is now
   assent mcp list | add | remove | accept          manage MCP servers, which provide more tools
   assent serve                                     serve sessions to browsers and scripts
+  assent work                                      run sessions for the servers of a cluster
   assent attach [URL] [SESSION]                    open a served session in this terminal
   assent audit list | show | export | verify       show who decided what, in all sessions, and check the record
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used

@@ -181,7 +181,9 @@ def deletion(info: SessionInfo, by: str) -> AuditEntry:
 
 def masked(entry: AuditEntry, mask: Callable[[str], str]) -> AuditEntry:
     """The record outlives its session: it must not keep the secrets of a command. Texts are cut after masking, so that
-    half a secret is never left."""
+    half a secret is never left. A new session's folder is only a name, and the search would delay its first request."""
+    if entry.kind == "session.created":
+        return entry
     about, reason = _short(mask(entry.about[:MASKED_LENGTH])), _short(mask(entry.reason[:MASKED_LENGTH]))
     return entry if (about, reason) == (entry.about, entry.reason) else replace(entry, about=about, reason=reason)
 

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from assent.agent.model_caller import ModelCaller
 from assent.commands import Archive, Rename, RevokeGrant, SetEffort, SetMode, SetModel
 from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionArchived, SessionRenamed
 from assent.models.model_protocol import Model, ModelError
-from assent.policy.policy import Policy
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import Refused
 from assent.session.journal import SessionJournal
 from assent.session.log import title_of
 from assent.session.model_watch import ModelWatch
+
+if TYPE_CHECKING:
+    from assent.policy.policy import Policy
 
 Change = SetMode | SetModel | SetEffort | Archive | Rename | RevokeGrant
 
@@ -21,7 +24,7 @@ class SessionSettings:
     def __init__(
         self,
         journal: SessionJournal,
-        policy: Policy,
+        policy: "Callable[[], Policy]",
         scheduler: LazyScheduler,
         caller: ModelCaller,
         open_model: Callable[[str], Model] | None,
@@ -63,7 +66,7 @@ class SessionSettings:
                 await self._revoke(command)
 
     async def _set_mode(self, command: SetMode) -> None:
-        self._policy.mode = command.mode
+        self._policy().mode = command.mode
         await self._journal.record(ModeChanged(command.mode, command.by))
         await self._scheduler.rejudge()
 
@@ -86,6 +89,6 @@ class SessionSettings:
         await self._journal.record(SessionRenamed(title, command.by))
 
     async def _revoke(self, command: RevokeGrant) -> None:
-        if self._policy.revoke(command.grant_id) is None:
+        if self._policy().revoke(command.grant_id) is None:
             raise Refused(f"there is no grant {command.grant_id} in this session")
         await self._journal.record(GrantRevoked(command.grant_id, command.by))
