@@ -30,7 +30,7 @@ from assent.models.model_protocol import Model
 from assent.parts import Effort
 from assent.policy.rules import Rule
 from assent.session.hub import Subscription
-from assent.session.log import LogError, LogUnavailable, SessionInfo, SessionLog
+from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
 from assent.session.run_options import RunOptions
 from assent.session.runner import Runner, create_session
 from assent.session.state import SessionState
@@ -64,6 +64,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     settings: Settings
     client: str
     """Who opens the session, as recorded in the log."""
+    token: int = 0
+    """The fence token, if an engine issued one."""
     rules: tuple[Rule, ...] = ()
     """In addition to those of the rule files."""
     attended: bool = True
@@ -193,11 +195,11 @@ async def open_session(
 async def open_for_server(log: SessionLog, setup: SessionSetup, session: SessionInfo) -> LocalClient:
     """The same for one of many sessions: a folder that cannot be used makes only this session unavailable."""
     if not os.path.isdir(session.folder):
-        raise LogUnavailable(f"the folder of session {session.id} does not exist: {session.folder}")
+        raise WorkspaceUnavailable(f"the folder of session {session.id} does not exist: {session.folder}")
     try:
         return await open_session(log, session, setup)
     except BadSettings as error:
-        raise LogUnavailable(str(error)) from error
+        raise WorkspaceUnavailable(str(error)) from error
 
 
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:
@@ -269,6 +271,7 @@ def _telemetry(env: Mapping[str, str]) -> "Telemetry | None":
 def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions:
     return replace(
         environment.options(setup.settings, setup.client, setup.rules),
+        token=setup.token,
         attended=setup.attended,
         only=setup.only,
         give_way=setup.give_way,

@@ -39,18 +39,18 @@ from assent.mcp_config import McpServer
 from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.models.provider_registry import provider_of
-from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
 from assent.tools.support.background_processes import BackgroundCommands
 
-if TYPE_CHECKING:  # imported only if there is a server
+if TYPE_CHECKING:  # imported only if there is a server, or a call
     from assent.mcp.manager import McpManager
     from assent.mcp.pins import PinStore
     from assent.mcp.project_tools import ProjectTools
     from assent.mcp.server_supervisor import Status
+    from assent.policy.policy import Policy
 
 NOTICE_AFTER = 2.0
 """Seconds before anybody is told that we are waiting."""
@@ -155,12 +155,12 @@ class SessionEnvironment:
         self._small = self._small or self._access.open(name)
         return self._small
 
-    def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
+    def _load_mentions(self, text: str, policy: "Callable[[], Policy]") -> Awaitable[tuple[Attached, ...]] | None:
         if "@" not in text:  # most prompts do not need that module
             return None
         from assent.app.mention_loading import load_mentions
 
-        return load_mentions(text, policy, self.workspace, self.mcp, self.masker)
+        return load_mentions(text, policy(), self.workspace, self.mcp, self.masker)
 
     @property
     def folder(self) -> str:

@@ -25,6 +25,7 @@ from assent.process.environment import child_environment
 from assent.process.peer import LineTooLong, Peer
 from assent.sandbox.confinement import Confined, Unconfined, confined_environment, workspace_confinement
 from assent.tools.support.network_access import proxied
+from assent.web.destinations import check_entry
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are not messages. A greeting is tolerated, a stream of noise is not."""
@@ -56,6 +57,7 @@ def open_transport(
 async def _program(
     server: McpServer, folder: str, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
+    _check_domains(server.entry)
     cwd = working_folder(server, folder, env)
     confined = await _confined(server.entry.sandbox, cwd, folder, env)
     port = None if confined is None else confined.sandbox_port
@@ -80,6 +82,12 @@ async def _start(entry: Entry, cwd: str, env: Mapping[str, str], confined: Confi
         return await Peer.start(argv, cwd=cwd, env=inside, launcher=confined.launcher)
     except OSError as error:
         raise NotConnected(f"cannot start `{entry.command}`: {error.strerror}") from error
+
+
+def _check_domains(entry: Entry) -> None:
+    for domain in entry.domains:
+        if why := check_entry(domain):
+            raise NotConnected(f"`{domain}` in `domains` is not a host: {why}")
 
 
 async def _confined(sandbox: SandboxName, cwd: str, folder: str, env: Mapping[str, str]) -> Confined | None:

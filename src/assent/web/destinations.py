@@ -18,8 +18,8 @@ CONNECT = "connect"
 WEB_PORTS = (80, 443)
 """The ports that an entry without a port covers."""
 _SCHEME = "tcp://"
-_WITH_PORT = re.compile(r"(.+?)(?::(\d{1,5}))?")
-_BARE_IPV6 = re.compile(r"=?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
+_WITH_PORT = r"(.+?)(?::(\d{1,5}))?"
+_BARE_IPV6 = r"=?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*"
 
 
 class Destination(Struct, frozen=True):
@@ -115,10 +115,10 @@ def port_of(entry: str) -> int | None:
 
 def _split(entry: str) -> tuple[str, int | None]:
     """Host and port. An IPv6 address needs no brackets if it has no port."""
-    if _BARE_IPV6.fullmatch(entry):
+    if re.fullmatch(_BARE_IPV6, entry):
         exact = "=" if entry.startswith("=") else ""
         return f"{exact}[{entry.removeprefix('=')}]", None
-    found = _WITH_PORT.fullmatch(entry)
+    found = re.fullmatch(_WITH_PORT, entry)
     if found is None:
         return entry, None
     return found[1], None if found[2] is None else int(found[2])

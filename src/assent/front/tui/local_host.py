@@ -116,7 +116,7 @@ class LocalHost:
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.lookup import begun_sessions
 
-        return await begun_sessions(await self.log())
+        return [session for session in await begun_sessions(await self.log()) if not session.archived]
 
     async def _forget_unused(self) -> None:
         """Deletes the session created here if it is left before anything was said in it."""

@@ -90,13 +90,20 @@ export function begin({ prompt = "", ...wish }, line = "", files = []) {
   return problemOf(command("/sessions", wish).then(open));
 }
 
-/** @typedef {{ title?: string, mode?: string, model?: string, effort?: string }} Wish */
+/** @typedef {{ title?: string, mode?: string, model?: string, effort?: string, archived?: boolean }} Wish */
 /** @param {string} session @param {Wish} wish @returns {Promise<import("./types.d.ts").Taken>} */
 const change = (session, wish) => command(pathOf(session), wish, "PATCH");
 /** @param {string} session @param {Wish} wish */
 export const update = (session, wish) => attempt(change(session, wish));
 /** @param {string} session @param {Wish} wish @returns {Promise<string>} the problem */
 export const updateInWindow = (session, wish) => problemOf(change(session, wish));
+
+/** Takes it out of the list, or puts it back. @param {{ id: string, title: string }} session @param {boolean} archived */
+export async function archive({ id, title }, archived) {
+  if (!(await update(id, { archived }))) return;
+  if (archived && state.route.id === id) go("#/");
+  notice(archived ? `Archived: ${title || "New session"}. It is at the end of the list, under “Archived”.` : `${title || "New session"} is in the list again.`, "", "");
+}
 
 /** Opens an independent copy. @param {string} session @param {string} title */
 export async function fork(session, title) {

@@ -32,6 +32,7 @@ export class Talk {
     this.grants = new Map();
     /** The commands that run in the background, by call. @type {Map<string, import("./types.d.ts").Background>} */
     this.background = new Map();
+    this.archived = false;
     this.openPrompt = "";
     /** A person requested a compression and is waiting for it; known only here. */
     this.compressing = false;
@@ -155,6 +156,9 @@ export class Talk {
       case "session.created":
         Object.assign(this, { folder: event.folder, model: event.model, mode: event.mode });
         break;
+      case "session.archived":
+        this.archived = event.archived;
+        break;
       case "session.renamed":
         this.title = event.title;
         this.#pay(event);
@@ -230,6 +234,7 @@ export class Talk {
   #prompt(event) {
     this.title = this.title || event.text.trim().split("\n")[0];
     this.openPrompt = event.prompt_id;
+    this.archived = false;
     this.#clear();
     this.queued = this.queued.filter((queued) => queued.key !== event.key);
     const id = this.entries.some((entry) => entry.id === event.prompt_id) ? `${event.prompt_id}.${event.seq}` : event.prompt_id; // one that steers has the id of its turn

@@ -1,6 +1,6 @@
 // The wire types, as described by the API. Only for the type checker.
 
-export type Mode = "default" | "auto_edit" | "yolo" | "plan";
+export type Mode = "default" | "auto_edit" | "auto_try" | "contained" | "yolo" | "plan";
 export type Outcome =
   | "proceed_once"
   | "proceed_always"
@@ -85,6 +85,7 @@ export interface Session {
   seq: number;
   created_at: number;
   updated_at: number;
+  archived?: boolean;
 }
 export interface Queued {
   key: string;
@@ -331,6 +332,7 @@ export type WireEvent = Envelope &
   (
     | { type: "session.created"; folder: string; model: string; mode: Mode; forked_from?: string }
     | { type: "session.opened"; client: string }
+    | { type: "session.archived"; archived: boolean; by: string }
     | { type: "session.renamed"; title: string; usage?: Usage; cost?: number }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string; window?: number }
