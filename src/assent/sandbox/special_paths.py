@@ -99,7 +99,7 @@ def _identity_if_linked(path: str) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 else None
 
 
-def _with_identity(root: str, wanted: Container[tuple[int, int]]) -> Iterator[str]:
+def _with_identity(root: str, wanted: Container[tuple[int, int] | None]) -> Iterator[str]:
     for folder, names, files in os.walk(root):
         names[:] = [name for name in names if name not in _SKIPPED]
         yield from (path for name in files if _identity_if_linked(path := os.path.join(folder, name)) in wanted)
