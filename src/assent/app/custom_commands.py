@@ -29,7 +29,7 @@ FOLDER = "commands"
 BUILT_IN = frozenset(
     re.findall(
         r"\S+",
-        "? about approvals clear compact compress copy editor effort exit fork help mcp memory mode model new policy "
+        "? about approvals clear compact compress copy editor effort exit fork help include mcp memory mode model new policy "
         "queue quit rename resume rewind search sessions stats summarize tasks theme tools trust undo usage view",
     )
 )
