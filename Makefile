@@ -26,6 +26,7 @@ test: setup ## run all tests, in three parts in parallel, and show progress
 integration: ## kill Assent 300 times; run, cut and kill whole loops with a real model (some minutes)
 	@scripts/setup dev local gateway
 	@scripts/test-tools integration
+	@scripts/otlp-server
 	@$(BIN)/pytest -q tests/integration
 
 check: setup ## check formatting, lint, types (also of the page) and the contracts between packages

@@ -23,7 +23,7 @@ from assent.process.run_program import run
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
 from assent.tools.tool import Permit
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 from bench.measure import interleaved
 from bench.provider import Provider, shell_rounds

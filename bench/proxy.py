@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from assent.proxy.proxy_server import Proxy
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 from bench.measure import interleaved
 from bench.report import Row

@@ -25,10 +25,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("tests/e2e", "tests/servers")
 BROWSER = ("tests/front/web",)
+TWO_WORKERS = ("-n2", "--dist=loadfile")
 PARTS: Mapping[str, Sequence[str]] = {
-    "programs": (*PROGRAMS, "-n2", "--dist=loadfile"),
+    "programs": (*PROGRAMS, *TWO_WORKERS),
     "browser": BROWSER,
-    "everything else": ("tests", *(f"--ignore={path}" for path in (*PROGRAMS, *BROWSER, "tests/integration"))),
+    "everything else": (
+        "tests",
+        *(f"--ignore={path}" for path in (*PROGRAMS, *BROWSER, "tests/integration")),
+        *TWO_WORKERS,
+    ),
 }
 SECONDS_A_PART = 5400
 """A part that takes longer hangs."""

@@ -7,6 +7,7 @@ from hypothesis import settings
 
 from support.postgres_server import PostgresServer
 from support.programs import check_programs
+from support.temporal_server import TemporalServer
 
 settings.register_profile("ci", max_examples=50, deadline=None)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
@@ -38,6 +39,15 @@ def postgres_server() -> Iterator[PostgresServer]:
     server.start()
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="session")
+def temporal_server() -> Iterator[TemporalServer]:
+    """Started once, by the first test that uses it."""
+    server = TemporalServer()
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture

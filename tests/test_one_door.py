@@ -125,11 +125,11 @@ MAY_DIAL = {
 } | {
     "sandbox/self_test.py"  # it listens, to see that nobody in a sandbox gets through
 }
-SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "supervisor", "reaper", "leftover")} | {
+SUPERVISING = {f"process/{name}.py" for name in ("supervisor_client", "supervisor", "reaper", "leftover_processes")} | {
     "process/connections.py"
 }
 MAY_WRITE = {"files", "session", "process", "sandbox", "failpoints.py", "front/tour"} | {
-    "proxy/doorway.py"  # its own socket
+    "proxy/sandbox_port.py"  # its own socket
 }
 
 
@@ -226,4 +226,4 @@ def test_files_are_written_only_in_the_packages_meant_for_it():
 
 def test_only_the_scheduler_hands_out_permits():
     makers = {module_path(path) for path in modules() if "Permit" in used_names(path)}
-    assert makers == {"scheduler/scheduler.py"}
+    assert makers == {"scheduler/execution.py"}

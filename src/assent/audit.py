@@ -4,7 +4,7 @@ Plain data and the rules of the chain. It knows nothing about where the records 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -58,7 +58,7 @@ class AuditEntry(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class AuditRecord(Struct, frozen=True):
-    """An entry in its place: `data` is the entry as it is stored and hashed."""
+    """An entry in the chain: `data` is the entry as it is stored and hashed."""
 
     id: int
     previous: str
@@ -69,6 +69,34 @@ class AuditRecord(Struct, frozen=True):
     def entry(self) -> AuditEntry:
         return decode_entry(self.data)
 
+    @property
+    def is_readable(self) -> bool:
+        """False only if somebody tampered with it."""
+        try:
+            return bool(self.entry)
+        except msgspec.DecodeError:
+            return False
+
+
+Labels = tuple[float, str, str, str, str]
+"""What records are found by: time, kind, session, owner, and who. The entry has the same, and the hash covers it."""
+
+
+def labels_of(entry: AuditEntry) -> Labels:
+    return entry.ts, entry.kind, entry.session, entry.owner, entry.by
+
+
+def contradicts(data: bytes, labels: Sequence[object], spelled: Callable[[str], str] = str) -> bool:
+    """Whether a record is stored under other labels than its own, so that it would be found as something else.
+
+    `spelled` is how the store writes texts.
+    """
+    try:
+        ts, *texts = labels_of(decode_entry(data))
+    except msgspec.DecodeError:
+        return True
+    return [ts, *map(spelled, texts)] != list(labels)
+
 
 class Checkpoint(Struct, frozen=True):
     """The newest record that was pruned: the first one that is left continues from its hash."""
@@ -78,7 +106,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 NOTHING = Checkpoint()
-"""Where a chain begins from which nothing was pruned."""
+"""Where a chain begins if nothing was pruned from it."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
 _decode_record = msgspec.json.Decoder(AuditRecord).decode
@@ -115,7 +143,7 @@ def head_of(record: AuditRecord) -> Checkpoint:
 
 
 def head_text(head: Checkpoint) -> str:
-    """As people note it: `2315:9f86d0…`."""
+    """As people write it down: `2315:9f86d0…`."""
     return f"{head.id}:{head.hash}"
 
 
@@ -154,8 +182,7 @@ class ChainCheck:
         self._problems += _problems(self._at, record)
         if self._known.pop(record.id, record.hash) != record.hash:
             self._problems.append(f"record {record.id} is not the one whose head was noted")
-        if b"audit.pruned" in bytes(record.data):
-            self._is_founded |= record.entry.reference == head_text(self._start)
+        self._is_founded |= _founds(record, self._start)
         self._at = head_of(record)
 
     def result(self, last_id: int = 0) -> Verified:
@@ -171,9 +198,16 @@ class ChainCheck:
             yield f"record {id}, whose head was noted, is missing"
 
 
+def _founds(record: AuditRecord, start: Checkpoint) -> bool:
+    """Whether it says that everything up to the start was pruned."""
+    if b"audit.pruned" not in bytes(record.data) or not record.is_readable:
+        return False
+    return (record.entry.kind, record.entry.reference) == ("audit.pruned", head_text(start))
+
+
 def _problems(last: Checkpoint, record: AuditRecord) -> Iterator[str]:
     if record.id != last.id + 1:
-        yield f"record {record.id} follows record {last.id}: records are missing or in another order"
+        yield f"record {record.id} follows record {last.id}: records are missing or out of order"
     elif record.previous != last.hash:
         yield f"record {record.id} does not continue record {last.id}: one of them was replaced"
     if hash_of(record.id, record.previous, bytes(record.data)) != record.hash:

@@ -84,6 +84,13 @@ class SetEffort(CommandBase, frozen=True, tag="set_effort"):
     by: str = ""
 
 
+class Archive(CommandBase, frozen=True, tag="archive"):
+    """Takes the session out of the list, or puts it back."""
+
+    archived: bool
+    by: str = ""
+
+
 class Rename(CommandBase, frozen=True, tag="rename"):
     title: str
     by: str = ""
@@ -145,6 +152,7 @@ Command = (
     | SetMode
     | SetModel
     | SetEffort
+    | Archive
     | Rename
     | Withdraw
     | ReleaseQueue

@@ -135,6 +135,15 @@ class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Whose sessions it is about; those of the user who runs the server, if not set."""
 
 
+class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Web push to the browsers that are logged in to `assent serve`: `[push]`."""
+
+    delay: Annotated[float, Meta(ge=0)] = 5.0
+    """Seconds: a question that is answered sooner is not reported."""
+    services: tuple[str, ...] = ()
+    """Origins of push services besides those of the well-known browsers: `["https://push.example.org"]`."""
+
+
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What commands can do, whatever their words say: `[sandbox]`."""
 
@@ -144,7 +153,7 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     approved: SandboxName = "off"
     """The profile of commands that run as they are written: because you approved them, or in yolo mode."""
     domains: tuple[str, ...] = ()
-    """Hosts that every command in the sandbox `network` may connect to: `["registry.npmjs.org", "*.pypi.org"]`."""
+    """Hosts that every command in the sandbox `network` may connect to: `["packages.example.org", "*.example.com"]`."""
 
 
 class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -183,6 +192,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """yolo is not a setting: it needs a flag at every start."""
     gate: GateKind = "batch"
     allowed_tools: tuple[str, ...] = ()
+    include_tools: tuple[str, ...] | None = None
+    """The built-in tools that the model is offered; by default all."""
+    exclude_tools: tuple[str, ...] = ()
+    """Those that it is not offered."""
     max_turns: int = 100
     approval_ttl: float | None = None
     """Seconds after which an unanswered approval expires; never, if not set."""
@@ -201,6 +214,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
     webhooks: tuple[Webhook, ...] = ()
+    push: PushSettings = PushSettings()
     providers: dict[ProviderName, OwnProvider] = {}
     keys: dict[ProviderName, str | KeyReference] = {}
     """Keys by provider. With a key itself in it, the file must be readable by its owner only."""

@@ -309,6 +309,13 @@ class ModelWarning(EventBase, frozen=True, tag="model.warning"):
     text: str
 
 
+class SessionArchived(EventBase, frozen=True, tag="session.archived"):
+    """It left the list of sessions, or came back to it. A new prompt brings it back, too."""
+
+    archived: bool
+    by: str
+
+
 class SessionRenamed(EventBase, frozen=True, tag="session.renamed"):
     title: str
     by: str
@@ -411,6 +418,7 @@ DurableEvent = (
     | ModelChanged
     | ModelWarning
     | EffortChanged
+    | SessionArchived
     | SessionRenamed
     | ChatCompressed
     | OutputPruned

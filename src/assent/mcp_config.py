@@ -16,8 +16,8 @@ from assent.plan import SandboxName
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,28}[A-Za-z0-9])?")
 NAME_RULE = "a server name has 1 to 30 letters, digits and `-`, but no `_`"
 """No underscore: in `mcp_<server>_<tool>` it marks the end of the server's name."""
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", re.ASCII)
+_HEADER = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_VARIABLE = r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))"
 
 
 class BadServer(ValueError):
@@ -40,6 +40,8 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     cwd: str = ""
     sandbox: SandboxName = "off"
     """What its program runs in; `[sandbox]` in the settings is about commands."""
+    domains: tuple[str, ...] = ()
+    """In the sandbox `network`, the hosts that it may connect to; nobody is asked about others."""
     url: str = ""
     type: Literal["", "stdio", "http", "sse"] = ""
     """The transport. Only `sse`, the HTTP transport of the 2024 protocol, ever needs to be set; without a type it is
@@ -109,6 +111,8 @@ def _problem(entry: Entry) -> str:
         return '`type` must be "stdio" for a server with `command`, "http" or "sse" for one with `url`'
     if entry.url and entry.sandbox != "off":
         return "`sandbox` is for a program that Assent starts, not for a `url`"
+    if entry.domains and entry.sandbox != "network":
+        return '`domains` are only for a server with `sandbox = "network"`'
     if entry.timeout <= 0 or entry.start_timeout <= 0:
         return "`timeout` and `start_timeout` must be more than 0 seconds"
     if entry.url:
@@ -136,7 +140,7 @@ def _url_problem(entry: Entry) -> str:
         return "`url` must be http:// or https:// with a host and without a user name; put tokens in `headers`"
     if parts.scheme == "http" and entry.headers and not is_loopback(host):
         return "`headers` would be sent unencrypted; use https://"
-    bad = (n for n, v in entry.headers.items() if not _HEADER.fullmatch(n) or "\n" in v or "\r" in v or "\0" in v)
+    bad = (n for n, v in entry.headers.items() if not re.fullmatch(_HEADER, n) or "\n" in v or "\r" in v or "\0" in v)
     return next((f"`{name}` is not a valid header" for name in bad), "")
 
 
@@ -153,4 +157,4 @@ def expand(values: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
             raise MissingVariable(f"the environment variable {name} is not set")
         return env[name]
 
-    return {key: _VARIABLE.sub(value, text) for key, text in values.items()}
+    return {key: re.sub(_VARIABLE, value, text, flags=re.ASCII) for key, text in values.items()}

@@ -1,5 +1,7 @@
 """`assent audit`: as a person uses it, after sessions that were decided, deleted and killed."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -46,6 +48,18 @@ def test_verify_finds_a_changed_record_and_an_export_is_verified_by_itself(progr
     file.write_text(file.read_text().replace("session.created", "session.deleted", 1))
     ended = program.run("audit", "verify", str(file))
     assert ended.code == 74 and "record 1 was changed" in ended.err and "NOT intact" in ended.out
+
+
+@pytest.mark.parametrize("data", ["'nonsense'", "7", '\'{"kind":"audit.pruned"}\''])
+def test_a_record_that_was_made_unreadable_is_named_and_the_others_are_shown(program: Program, data: str):
+    run_once(program, "--approval-mode", "yolo")
+    with closing(sqlite3.connect(program.home / "assent.db", isolation_level=None)) as db:
+        db.executescript(f"DROP TRIGGER audit_unchanged; UPDATE audit SET data = {data} WHERE id = 2")
+    listed = program.run("audit", "list")
+    assert listed.code == 0 and "     2  unreadable" in listed.out and "created a session" in listed.out
+    assert "unreadable" in program.run("audit", "show", "2").out
+    ended = program.run("audit", "verify")
+    assert ended.code == 74 and "record 2 was changed" in ended.err and "Traceback" not in ended.err
 
 
 def test_a_head_that_was_noted_shows_that_an_older_file_was_put_back(program: Program):

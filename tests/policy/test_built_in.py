@@ -8,7 +8,6 @@ import pytest
 from assent.approval import ExecDetails
 from assent.plan import Plan, Stage, Step, Word
 from assent.policy.action import Action
-from assent.policy.arrival_checks import write_behind
 from assent.policy.built_in import stays_inside
 from assent.policy.cwd_tracking import value, with_folders
 from assent.policy.globs import path_matches, text_matches
@@ -16,6 +15,7 @@ from assent.policy.policy import Policy
 from assent.policy.shell import judge, rules
 from assent.policy.shell.reader import read
 from assent.policy.symlink_checks import secret_behind
+from assent.policy.target_checks import write_behind
 from support.plans import stage_of
 
 

@@ -16,7 +16,7 @@ from assent.postgres import postgres_writer
 from assent.postgres.append_batch import APPEND
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_log import PostgresLog
-from assent.session.log import Fence, LogUnavailable, LostFence, SessionBusy, Stamp
+from assent.session.log import Fence, LogUnavailable, LostFence, Opening, SessionBusy, Stamp
 from support.postgres_server import PostgresServer
 from support.waiting import WAIT_LIMIT
 
@@ -266,3 +266,42 @@ async def test_a_nul_in_a_prompt_is_kept_in_its_event(log: PostgresLog):
     await log.append(await log.acquire("s"), [prompt(2, text="a\0b")])
     assert await log.prompts("/w", 10) == ["a\0b"]
     assert (await log.info("s")).title == "a\ufffdb"
+
+
+# --- taking over from a process that does not respond ---
+
+
+@pytest.mark.spec("M2")
+async def test_a_newer_attempt_of_the_same_engine_takes_the_session_from_a_process_that_keeps_it(
+    log: PostgresLog, other: PostgresLog
+):
+    await log.create("s", 1.0, CREATED)
+    await log.create("t", 1.0, CREATED)
+    frozen = await log.acquire("s", Opening(1.0, "serve", token=10))
+    kept = await log.acquire("t", Opening(1.0, "serve", token=10))
+    taken = await other.acquire("s", Opening(2.0, "serve", token=20))
+    with pytest.raises(LostFence):
+        await log.append(frozen, [prompt(3)])
+    await other.append(taken, [prompt(4)])
+    await log.append(kept, [prompt(3, "t")])
+    async with asyncio.timeout(WAIT_LIMIT):
+        while not await log.is_open("t"):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    with pytest.raises(SessionBusy):
+        await other.acquire("t", Opening(3.0, "assent"))
+
+
+async def test_an_older_attempt_takes_nothing_from_a_newer_one(log: PostgresLog, other: PostgresLog):
+    await log.create("s", 1.0, CREATED)
+    newest = await log.acquire("s", Opening(1.0, "serve", token=20))
+    with pytest.raises(SessionBusy):
+        await other.acquire("s", Opening(2.0, "serve", token=10))
+    await log.append(newest, [prompt(3)])
+
+
+async def test_an_engine_never_takes_a_session_from_a_person_at_a_terminal(log: PostgresLog, other: PostgresLog):
+    await log.create("s", 1.0, CREATED)
+    terminal = await log.acquire("s", Opening(1.0, "assent"))
+    with pytest.raises(SessionBusy):
+        await other.acquire("s", Opening(2.0, "serve", token=10**15))
+    await log.append(terminal, [prompt(3)])

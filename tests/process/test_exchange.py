@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assent.process.exchange import Exchanged, exchange
+from assent.process.input_exchange import Exchanged, exchange
 from support.processes import alive
 from support.waiting import WAIT_LIMIT
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import assent
-from assent.process import leftover, process_table, supervisor_client
-from assent.process.leftover import end_leftovers
+from assent.process import leftover_processes, process_table, supervisor_client
+from assent.process.leftover_processes import end_leftovers
 from assent.process.run_program import ProcessLimits, run
 from assent.process.supervisor import READY
 from support.processes import alive
@@ -391,14 +391,14 @@ async def test_where_nothing_is_left_that_is_known_at_once(folder: Path, monkeyp
         looks += 1
         return living(mark, keeper)
 
-    living = leftover._living  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(leftover, "_living", look)
+    living = leftover_processes._living  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(leftover_processes, "_living", look)
     assert await end_leftovers(mark) == ()
     assert looks == 1
 
 
 def _is_held(mark: str) -> bool:
-    with leftover._MarkHolder(mark) as holder:  # pyright: ignore[reportPrivateUsage]
+    with leftover_processes._MarkHolder(mark) as holder:  # pyright: ignore[reportPrivateUsage]
         return holder.is_there()
 
 
@@ -411,7 +411,7 @@ async def test_what_cannot_be_ended_is_named(folder: Path, monkeypatch: pytest.M
     task = asyncio.create_task(run(["bash", "-c", WAYS["plain"]], cwd=str(folder), mark=mark))
     (pid,) = await told_pids(folder)
     with monkeypatch.context() as patch:
-        patch.setattr(leftover, "_send", _refused)  # as if it were somebody else's
+        patch.setattr(leftover_processes, "_send", _refused)  # as if it were somebody else's
         assert pid in await end_leftovers(mark, max_wait=0.1)
     task.cancel()
     await asyncio.wait([task])

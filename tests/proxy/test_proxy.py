@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from assent.proxy.proxy_server import Proxy, ProxyLimits
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination, covers
 from support.local_hosts import PUBLIC, Handler, LocalHosts, hello, local_hosts
 

@@ -11,10 +11,10 @@ import sys
 from assent.process.environment import child_environment
 from assent.process.pty import Size
 from assent.process.run_program import run
-from assent.proxy.doorway import Doorway
 from assent.proxy.proxy_server import Proxy
+from assent.proxy.sandbox_port import SandboxPort
 from assent.sandbox.confinement import Confinement, confined_environment
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 
@@ -27,8 +27,8 @@ class Nowhere:
     def ended(self, number: int, wanted: Destination, end: ConnectionEnd) -> None: ...
 
 
-async def refuse(doorway: Doorway) -> None:
-    await Proxy(Nowhere()).serve(await doorway.listening())
+async def refuse(sandbox_port: SandboxPort) -> None:
+    await Proxy(Nowhere()).serve(await sandbox_port.listening())
 
 
 async def main(work: str, home: str, data: str) -> None:
@@ -40,9 +40,9 @@ async def main(work: str, home: str, data: str) -> None:
     for profile, command in json.load(sys.stdin):
         confined = await confinement.confine(profile, work)
         assert confined is not None
-        proxied = confined.doorway is not None
+        proxied = confined.sandbox_port is not None
         env = confined_environment(child_environment(extra={"HOME": home}), proxied=proxied)
-        proxy = asyncio.ensure_future(refuse(confined.doorway)) if confined.doorway is not None else None
+        proxy = asyncio.ensure_future(refuse(confined.sandbox_port)) if confined.sandbox_port is not None else None
         finished = await run(
             ["/bin/bash", "-c", command], cwd=work, env=env, launcher=confined.launcher, terminal=Size(80, 24)
         )

@@ -2,6 +2,10 @@
 
 import os
 import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -31,6 +35,85 @@ async def test_a_server_runs_in_the_sandbox_of_its_entry(tmp_path: Path):
         (started,) = noted(folder)
         assert int(started.split()[1]) < 20  # as processes are counted in there
     assert not (tmp_path / "outside").exists()
+
+
+DIALS = """
+import os, sys, urllib.request
+os.environ.pop("no_proxy"), os.environ.pop("NO_PROXY")
+for host in ("127.0.0.1:{allowed}", "127.0.0.1:{other}", "attacker.example"):
+    try:
+        text = urllib.request.urlopen(f"http://{{host}}/", timeout=20).read().decode()
+    except Exception as error:
+        text = getattr(error, "code", type(error).__name__)
+    print(host.partition(":")[2] or host, text, file=open("{work}/dialled", "a"))
+import socket
+try:
+    socket.create_connection(("127.0.0.1", {allowed}), 5)
+except OSError as error:
+    print("direct", type(error).__name__, file=open("{work}/dialled", "a"))
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+class Hello(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@contextmanager
+def listening() -> Generator[int]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hello)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@needs_sandbox
+@pytest.mark.spec("C3")
+async def test_a_server_reaches_only_the_hosts_of_its_entry(tmp_path: Path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with listening() as allowed, listening() as other:
+        script = DIALS.format(allowed=allowed, other=other, work=folder)
+        args = ["-c", script, RAW, str(folder)]
+        confined = program(
+            "-c",
+            folder,
+            name="srv",
+            command=sys.executable,
+            args=args,
+            sandbox="network",
+            domains=[f"127.0.0.1:{allowed}"],
+        )
+        async with open_manager(folder, confined, env=environment(folder)) as mcp:
+            (status,) = mcp.manager.status()
+            assert status.state == "ready", status
+            log = "\n".join(mcp.manager.log("srv"))
+    dialled = (folder / "dialled").read_text().split("\n")
+    assert dialled == [f"{allowed} hello", f"{other} 403", "attacker.example 403", "direct ConnectionRefusedError", ""]
+    assert "no connection to attacker.example:80: it is not in `domains` of this server" in log
+
+
+def test_domains_need_the_network():
+    with pytest.raises(BadServer, match="`domains` are only for a server with"):
+        read_servers(Servers({"a": {"command": "x", "sandbox": "workspace", "domains": ["a.example"]}}), "f", "user")
+
+
+async def test_a_server_whose_domains_are_not_hosts_does_not_start(tmp_path: Path):
+    confined = program(RAW, tmp_path, sandbox="network", domains=["com"])
+    async with open_manager(tmp_path, confined, env=environment(tmp_path)) as mcp:
+        (status,) = mcp.manager.status()
+        assert status.state != "ready" and "`com` in `domains` is not a host" in str(status)
+    assert noted(tmp_path) == []
 
 
 async def test_a_server_does_not_start_without_its_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -130,8 +130,8 @@ async def test_always_for_a_wider_permission_covers_the_command_with_exactly_tha
             'domains=["github.com"]',
         ),
         (
-            "npm ERR! request to https://registry.npmjs.org/x failed, reason: getaddrinfo EAI_AGAIN registry.npmjs.org",
-            'domains=["registry.npmjs.org"]',
+            "npm ERR! request to https://npm.example.org/x failed, reason: getaddrinfo EAI_AGAIN npm.example.org",
+            'domains=["npm.example.org"]',
         ),
         ("setup.py: Network is unreachable", 'sandbox="network"'),
     ],

@@ -191,7 +191,7 @@ async def test_a_script_that_changes_while_it_starts_is_told_to_the_person_and_t
     (folder / "new.txt").write_text(NEW)
     (call,) = await harness.run(sh("bash x.sh"))
     assert isinstance(call, Success)
-    note = "x.sh changed while the command was starting or running: other content than the approved may have run."
+    note = "x.sh changed while the command was starting or running: content that was not approved may have run."
     assert note in said(call)
     assert isinstance(call.display, TerminalDisplay)
     assert call.display.text.endswith(f"[{note}]\n")

@@ -10,7 +10,9 @@ from assent.parts import TerminalDisplay
 from assent.policy.rules import Rule
 from assent.scheduler.call import AwaitingApproval, Cancelled, Failed, Scheduled, Success
 from assent.session.log import LogUnavailable
-from support.scheduler_harness import SchedulerHarness
+from assent.tools.registry import Registry
+from support.doubles import World
+from support.scheduler_harness import SchedulerHarness, note_tools
 
 
 @pytest.mark.spec("B1")
@@ -71,6 +73,20 @@ async def test_an_unknown_tool_is_an_error_with_the_nearest_names_and_siblings_g
     assert unknown.failure.message.startswith('Tool "read_not" not found. Did you mean one of: "read_note", ')
     assert unknown.failure.message.count('"') == 8
     assert isinstance(known, Success)
+
+
+@pytest.mark.spec("E2b")
+async def test_an_excluded_tool_is_unknown_to_the_model_only():
+    world = World()
+    registry = Registry(note_tools(world))
+    registry.exclude(["read_note"])
+    harness = SchedulerHarness(world=world, registry=registry)
+    by_model = harness.call("read_note", text="a")
+    (refused,) = await harness.schedule(by_model).results()
+    assert isinstance(refused, Failed) and refused.failure.type == "tool_not_registered"
+    by_person = replace(by_model, call_id="p1", initiator="person", args={"text": "b"})
+    (run,) = await harness.schedule(by_person).results()
+    assert isinstance(run, Success) and harness.world.effects == ["b"]
 
 
 @pytest.mark.spec("B4")

@@ -35,6 +35,7 @@ from assent.events import (
     GrantRevoked,
     ModeChanged,
     SessionCreated,
+    TurnFinished,
 )
 from assent.postgres.postgres_log import PostgresLog
 from assent.secrets.mask import Masker
@@ -42,6 +43,7 @@ from assent.session.audit_log import AuditQuery, check
 from assent.session.fork import fork_session
 from assent.session.log import LogUnavailable, SessionLog
 from assent.session.memory_log import MemoryLog
+from assent.session.runner import create_session
 from assent.session.sqlite_log import SqliteLog
 from support.older_log import take_back_to
 from support.postgres_server import PostgresServer
@@ -129,6 +131,15 @@ async def test_a_question_asked_before_the_session_was_opened_again_is_known(log
     assert (found.digest, found.about, found.owner) == ("digest-c1", "make deploy", "ann")
 
 
+async def test_what_was_allowed_before_a_crash_and_starts_after_it_is_recorded(log: SessionLog):
+    request = CallRequest(call_id="c1", tool="run_shell_command", args={}, prompt_id="p")
+    allowed = CallScheduled("c1", Decision(source="mode", reason="yolo"), about="make test")
+    await happens(log, TurnFinished("earlier", "completed"), CallRequested(request), allowed)
+    await happens(log, CallStarted("c1", "d1"))
+    (found,) = await entries(log, kind="call")
+    assert (found.call_id, found.tool, found.outcome, found.about) == ("c1", "run_shell_command", "mode", "make test")
+
+
 async def test_what_runs_without_a_question_is_recorded_with_what_allowed_it(log: SessionLog):
     def scheduled(call: str, decision: Decision) -> CallScheduled:
         return CallScheduled(call, decision, about="make test")
@@ -183,6 +194,14 @@ async def test_it_keeps_no_secret_of_a_command(tmp_path: Path):
     await log.delete("s")
     await log.close()
     assert SECRET not in str(await entries_of(tmp_path))
+
+
+async def test_a_new_session_does_not_wait_for_the_search_for_secrets(tmp_path: Path):
+    searched = list[str]()
+    log = SqliteLog(tmp_path, mask=lambda text: searched.append(text) or text)
+    await create_session(log, "/home/ann/shop", "m", "default")
+    await log.close()
+    assert searched == [] and [one.about for one in await entries_of(tmp_path)] == ["/home/ann/shop"]
 
 
 async def entries_of(folder: Path) -> list[AuditEntry]:
@@ -253,6 +272,24 @@ TAMPERING: dict[str, Tampering] = {
         "UPDATE audit SET id = 9 WHERE id = 2;"
         "UPDATE audit SET id = 2 WHERE id = 3; UPDATE audit SET id = 3 WHERE id = 9;"
     ),
+    "listed as somebody else's": lambda db: db.execute("UPDATE audit SET by = 'eve' WHERE id = 3"),
+    "listed as another kind": lambda db: db.execute("UPDATE audit SET kind = 'token.revoked' WHERE id = 3"),
+    "listed for another owner": lambda db: db.execute("UPDATE audit SET owner = 'eve' WHERE id = 3"),
+    "listed for another session": lambda db: db.execute("UPDATE audit SET session = 'other' WHERE id = 3"),
+    "made older, to be pruned": lambda db: db.execute("UPDATE audit SET ts = -1 WHERE id = 3"),
+    "a number as hash": lambda db: db.execute("UPDATE audit SET hash = 5, previous = 6 WHERE id = 3"),
+    "no JSON": lambda db: db.execute("UPDATE audit SET data = 'audit.pruned' WHERE id = 3"),
+    "a number as record": lambda db: db.execute("UPDATE audit SET data = 7 WHERE id = 3"),
+    "swapped contents": lambda db: db.executescript(
+        "UPDATE audit SET data = (SELECT o.data FROM audit AS o WHERE o.id = 7 - audit.id) WHERE id IN (3, 4)"
+    ),
+    "a forged end": lambda db: db.execute(
+        "INSERT INTO audit SELECT 6, previous, hash, ts, kind, session, owner, by, data FROM audit WHERE id = 5"
+    ),
+    "a checkpoint of nothing": lambda db: db.execute("INSERT INTO audit_checkpoint VALUES (1, 0, 'x')"),
+    "a checkpoint in the middle": lambda db: db.execute(
+        "INSERT INTO audit_checkpoint SELECT 1, id, hash FROM audit WHERE id = 2"
+    ),
     "pruned in secret": lambda db: db.executescript(
         "INSERT INTO audit_checkpoint SELECT 1, id, hash FROM audit WHERE id = 2; DELETE FROM audit WHERE id <= 2;"
     ),
@@ -282,6 +319,19 @@ async def test_one_flipped_missing_or_reordered_record_is_found(tmp_path: Path, 
         db.executescript("DROP TRIGGER audit_unchanged; DROP TRIGGER audit_kept;")
         TAMPERING[how](db)
     assert await checked(tmp_path) != ()
+
+
+@pytest.mark.parametrize("id", [0, -1, -(1 << 62)])
+async def test_what_is_written_before_the_beginning_is_never_shown(tmp_path: Path, id: int):
+    await five_records(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "assent.db", isolation_level=None)) as db:
+        forged = "SELECT ?, previous, hash, ts, kind, session, owner, 'eve', data FROM audit WHERE id = 5"
+        db.execute(f"INSERT INTO audit {forged}", [id])
+    log = SqliteLog(tmp_path)
+    assert [record.id for record in await log.audit.find(AuditQuery())] == [5, 4, 3, 2, 1]
+    assert [record.id for record in await log.audit.read(id - 1, 9)] == [1, 2, 3, 4, 5]
+    await log.close()
+    assert await checked(tmp_path) == ()
 
 
 async def test_a_rewritten_end_is_found_with_a_head_that_was_noted(tmp_path: Path):

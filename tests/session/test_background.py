@@ -7,7 +7,7 @@ import pytest
 from assent.commands import StopBackground
 from assent.events import BackgroundEnded, BackgroundStarted
 from assent.scheduler.digest import run_mark
-from assent.session.background import BackgroundCommand
+from assent.session.background_recorder import BackgroundCommand
 from assent.session.runner import Runner
 from support.session_harness import SessionHarness, crash
 
@@ -69,7 +69,7 @@ async def test_a_command_is_recorded_and_a_person_can_stop_it() -> None:
         await harness.send(runner, StopBackground("c1", by="ann"))
         assert commands(runner) == [("c1", "stopped")]
         await harness.until(lambda: runner.resting)
-        assert "any more" in await harness.send(runner, StopBackground("c1", by="ann"))
+        assert "no longer" in await harness.send(runner, StopBackground("c1", by="ann"))
 
 
 async def test_commands_end_with_the_session_and_that_is_recorded() -> None:

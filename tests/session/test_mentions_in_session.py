@@ -1,7 +1,7 @@
 """What a prompt names is part of the session: recorded once, told to the model, the same after everything. Row F11."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -41,8 +41,8 @@ class FakeLoader:
         if not closed:
             self.door.set()
 
-    def load(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
-        assert isinstance(policy, Policy)
+    def load(self, text: str, policy: Callable[[], Policy]) -> Awaitable[tuple[Attached, ...]] | None:
+        assert isinstance(policy(), Policy)
         return self._read(text) if "@" in text else None
 
     async def _read(self, text: str) -> tuple[Attached, ...]:

@@ -652,7 +652,7 @@ async def test_a_session_that_was_closed_is_gone_at_once_and_leaves_no_garbage()
         runner = await harness.open()
         await harness.send(runner, Submit("go"))
         await harness.until_waiting(runner)
-        parts = [weakref.ref(part) for part in (runner, runner._turn_runner, runner._scheduler, runner._policy)]  # pyright: ignore
+        parts = [weakref.ref(part) for part in (runner, runner._turn_runner, runner._scheduler, runner._policy())]  # pyright: ignore
         await runner.close()
         del runner
         await harness.until(lambda: not any(part() for part in parts))

@@ -1,7 +1,8 @@
 """One crash, seen from outside: Assent runs commands that resist ending, is killed, and is opened again.
 
 Checked: no process is left, everything announced is in the log, every call has one end, and its effect (a line in a
-file) exists at most once, and exactly once if the log says that it succeeded. None of the program's own code is used.
+file) exists at most once, and exactly once if the log says that it succeeded; the audit has exactly what was decided,
+and its chain is intact. Of the program's own code, only the check of that chain is used.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from msgspec import Struct
 
 from assent.client.http_client import Unreachable
 from assent.events import Envelope, to_wire
+from support.audit_witness import compare, verify
 from support.program import Json, Program, asks_for, says, shell
 from support.served import ServedProgram
 from support.terminal import Terminal
@@ -95,9 +97,14 @@ class Rehearsal:
                 asyncio.run(self._run_server())
         self._nobody_is_left()
         (self.program.folder / "stop").touch()
-        for session in self._sessions():
+        sessions = self._sessions()
+        for session in sessions:
+            compare(self.program.home / "assent.db")
             self._recover(session)
             self._check(self.program.events(session))
+        if sessions:
+            compare(self.program.home / "assent.db")
+            assert asyncio.run(verify(self.program.home)) == (), "the audit is not intact"
 
     # --- until it is dead ---
 

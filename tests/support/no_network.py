@@ -2,7 +2,7 @@
 
 from assent.parts import InputWanted
 from assent.tools.tool import TypeIn
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 

@@ -6,12 +6,16 @@ Where one is not installed the test is skipped and says so; in CI it fails, beca
 import glob
 import os
 import shutil
+import sys
 
 import pytest
 
 _ALSO_CALLED = {"chromium": ("chromium-browser", "google-chrome")}
-_ELSEWHERE = {"postgres": "/usr/lib/postgresql/*/bin/postgres"}
-"""Debian keeps the versions of a server apart, outside the search path."""
+_ELSEWHERE = {
+    "postgres": "/usr/lib/postgresql/*/bin/postgres",
+    "temporal": f"{sys.prefix}/bin/temporal",
+}
+"""Debian keeps the versions of a server apart, outside the search path; others come as a Python package."""
 
 
 def find_program(name: str) -> str | None:

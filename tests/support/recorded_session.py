@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from assent.app.custom_commands import CustomCommand
 from assent.app.folder_trust import Untrusted
 from assent.app.model_catalog import ModelView
-from assent.app.session_keeping import FoundSession
+from assent.app.session_management import FoundSession
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
 from assent.commands import Command
 from assent.events import (

@@ -18,7 +18,7 @@ from assent.app.folder_trust import Untrusted
 from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
-from assent.app.session_keeping import FoundSession, rename_session, search_sessions
+from assent.app.session_management import FoundSession, rename_session, search_sessions
 from assent.approval import Grant, Mode
 from assent.front.tui.host import (
     MemoryFile,

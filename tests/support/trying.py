@@ -15,7 +15,7 @@ from assent.tools.support.files import Files
 from assent.tools.support.shell_trial import ShellTrial
 from assent.tools.tool import Permit, ToolResult, TypeIn
 from assent.trial import ShownEffect, Trial
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 MARK = "0123456789abcdef"

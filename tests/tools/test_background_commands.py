@@ -9,7 +9,7 @@ import pytest
 from assent.files.workspace import Workspace
 from assent.tools.background_tools import background_tools
 from assent.tools.shell import ShellTool
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 from assent.tools.support.files import Files
 from assent.tools.tool import AnyTool, ToolFailed, ToolResult
 from support.waiting import until

@@ -14,7 +14,7 @@ from assent.config import BadSettings, load_settings
 from assent.files.context_reader import find_context
 from assent.files.regular_file import NotPlain, read_plain
 from assent.policy.trust import TrustStore
-from assent.process.branch import current_branch
+from assent.process.git_branch import current_branch
 from assent.safe_open import NotRegular, read_regular
 from assent.tools.tool import ToolFailed
 from support.waiting import WAIT_LIMIT

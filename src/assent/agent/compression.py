@@ -56,7 +56,7 @@ NOT_SMALLER = "the summary would not be shorter than what it replaces; the conve
 CONTINUE = """<notes>
 {notes}
 </notes>
-These are your notes on the transcript up to here. Below is its next part. Write the notes anew, for all of it."""
+These are your notes on the transcript up to here. Below is its next part. Rewrite the notes to cover all of it."""
 
 NOT_WRITTEN = Aside("", Usage(), cost=0.0)
 

@@ -1,7 +1,7 @@
 """What the person is told when a request has failed for good: what happened, and what they can do.
 
-The same for every provider; docs/models.md has the whole table. What a refused key needs is known to its provider, and
-stands in the error itself.
+The same for every provider; docs/models.md has the whole table. What to do about a refused key depends on the provider,
+so the error itself says it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from assent.models.model_protocol import ModelError, UnknownModel
 
 NearestModels = Callable[[str], Awaitable[Sequence[str]]]
-"""The names most like this one that its provider has; nothing is raised."""
+"""The provider's model names most similar to this one. Never raises."""
 
 _OTHER_MODEL = "choose another model with /model or -m"
 _ADVICE = {

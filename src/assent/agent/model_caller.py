@@ -41,7 +41,7 @@ Show = Callable[[Chunk, bool], None]
 
 
 class Retries(Struct, frozen=True):
-    """How often to request a broken reply again, how long to wait before, and how long a reply may take."""
+    """How often to request a broken reply again, how long to wait each time, and how long a reply may take."""
 
     attempts: int = 5
     first_delay: float = 1.0

@@ -9,7 +9,7 @@ from assent.models.model_protocol import CallChunk, Chunk, Finished, TextChunk, 
 MAX_REPLY_LENGTH = 4_000_000
 """In characters; about ten times the largest output limit of any model."""
 MAX_REPLY_SECONDS = 3_600.0
-"""A stream can go on for ever without a word: keep-alives are not silence."""
+"""A stream can go on forever without any text: keep-alives are not silence."""
 REPEATS = 10
 PROSE = 2_000
 """Characters of pure repetition that stop a reply."""

@@ -1,6 +1,6 @@
 """The system prompt: short, because every request pays for it."""
 
-import platform
+import os
 
 
 def system_prompt(folder: str, context: str = "") -> str:
@@ -16,7 +16,7 @@ def system_prompt(folder: str, context: str = "") -> str:
 def _instructions(folder: str) -> str:
     return f"""You are Assent, an agent that works in the user's folder through tools.
 
-- The folder is {folder}; the system is {platform.system()}. Paths may be relative to the folder; you cannot leave it.
+- The folder is {folder}; the system is {os.uname().sysname}. Paths may be relative to the folder; you cannot leave it.
 - Look before you change: read a file before you edit it, and follow the conventions you find there.
 - Request several independent tool calls at once; they run in parallel.
 - The user sees and approves what you do. If a call is refused or cancelled, do not try it again in another form;

@@ -1,4 +1,4 @@
-"""What a folder brings along that takes effect only once it is trusted, as people see it before they decide."""
+"""A folder's own configuration, which takes effect only once it is trusted, as people see it before they decide."""
 
 import os
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ async def list_paths(folder: str) -> list[str]:
 
 def current_branch(folder: str) -> str:
     """Empty if there is none."""
-    from assent.process.branch import current_branch
+    from assent.process.git_branch import current_branch
 
     return current_branch(folder)
 

@@ -9,7 +9,7 @@ def me() -> str:
 
 
 def user() -> str:
-    """As `getpass.getuser` does, which would import the terminal's code, too."""
+    """Like `getpass.getuser`, which would also import terminal code."""
     named = (os.environ.get(variable) for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"))
     if name := next(filter(None, named), None):
         return name

@@ -1,8 +1,8 @@
 """Copies all sessions from one log to another, and compares them event by event.
 
 A session that is there already, with the same events, is left alone, so that an interrupted copy can be continued.
-Nothing is deleted. What is not copied: the requests of the last week by which a repeated one is recognized, and what
-deleted sessions have used.
+Nothing is deleted. Not copied: last week's requests, by which a repeated one is recognized, and the usage of deleted
+sessions.
 """
 
 from collections.abc import Callable

@@ -26,8 +26,9 @@ async def find_session(log: SessionLog, name: str, folder: str | None = None) ->
 
 
 async def _latest(log: SessionLog, sessions: list[SessionInfo], folder: str | None) -> SessionInfo:
-    here = [session for session in sessions if session.folder == folder]
-    elsewhere = [session for session in sessions if session.folder != folder]
+    listed = [session for session in sessions if not session.archived]
+    here = [session for session in listed if session.folder == folder]
+    elsewhere = [session for session in listed if session.folder != folder]
     for session in (*here, *elsewhere):
         if await has_begun(log, session):
             return session

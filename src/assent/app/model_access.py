@@ -148,7 +148,7 @@ class ModelAccess:
             return False
 
     async def nearest_models(self, name: str) -> Sequence[str]:
-        """The names most like this one that its provider has. Asks the provider, if that does not take long."""
+        """The provider's names most similar to this one. Asks the provider, unless that takes too long."""
         from difflib import get_close_matches
 
         try:

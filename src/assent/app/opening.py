@@ -36,6 +36,7 @@ from assent.session.runner import Runner, create_session
 from assent.session.state import SessionState
 
 if TYPE_CHECKING:
+    from assent.app.session_telemetry import Telemetry
     from assent.mcp.manager import McpManager
     from assent.session.running_session import RunningSession
 
@@ -63,6 +64,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     settings: Settings
     client: str
     """Who opens the session, as recorded in the log."""
+    token: int = 0
+    """The fence token, if an engine issued one."""
     rules: tuple[Rule, ...] = ()
     """In addition to those of the rule files."""
     attended: bool = True
@@ -244,20 +247,32 @@ async def _in_environment(
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
-        options = replace(_options(environment, setup), chosen_model=opened.chosen)
-        past: Sequence[Envelope] = await log.read(session) if keep_history else ()
+        exported = _telemetry(setup.env)
+        past: Sequence[Envelope] = await log.read(session) if keep_history or exported else ()
+        listeners = setup.listeners
+        if exported is not None:
+            listeners = (*listeners, exported.listener(session, past, setup.env, setup.settings))
+        options = replace(_options(environment, setup), chosen_model=opened.chosen, listeners=listeners)
         runner = await Runner.open(log, session, model, environment.registry, options, past)
     except BaseException:
         await environment.close()
         raise
-    return LocalClient(runner, me(), model, past, environment)
+    return LocalClient(runner, me(), model, past if keep_history else (), environment)
+
+
+def _telemetry(env: Mapping[str, str]) -> "Telemetry | None":
+    if not any(name.startswith("OTEL_") for name in env):
+        return None
+    from assent.app.session_telemetry import telemetry
+
+    return telemetry(env)
 
 
 def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions:
     return replace(
         environment.options(setup.settings, setup.client, setup.rules),
+        token=setup.token,
         attended=setup.attended,
         only=setup.only,
-        listeners=setup.listeners,
         give_way=setup.give_way,
     )

@@ -33,7 +33,7 @@ KEYS: dict[Outcome, str] = {
     "proceed_always_server": "s",
     "proceed_always_tool": "t",
     "modify_with_editor": "e",
-    "try_first": "t",  # of a command, which is no tool of a server
+    "try_first": "t",  # a command, which is not a server's tool
     "run_directly": "d",
     "cancel": "n",
 }

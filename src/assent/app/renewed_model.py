@@ -1,6 +1,6 @@
-"""A model whose key comes from a command and may run out, as tokens of clouds do: refused once, it gets a new one.
+"""A model whose key comes from a command and may expire, like a cloud's tokens: when refused, it gets a new one.
 
-It knows neither the command nor the provider: whoever makes it says how the model is opened again with a new key.
+It knows neither the command nor the provider: its creator passes a function that opens the model with a new key.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class RenewedModel:
 
     async def _renewed(self, refused: Model) -> Model:
         async with self._renewing:
-            if self._model is refused:  # otherwise another request has been here already
+            if self._model is refused:  # otherwise another request has already replaced it
                 self._model = await asyncio.to_thread(self._reopen)
                 self._before.append(refused)
             return self._model

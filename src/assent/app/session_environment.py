@@ -20,7 +20,7 @@ from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
 from assent.app.rule_sources import approved_files, collect_rules, kept_grants, trust_store
 from assent.app.secret_masking import result_masker
-from assent.app.session_tools import ToolPlace, promise_builtin_tools
+from assent.app.session_tools import ToolPlace, excluded_tools, promise_builtin_tools
 from assent.approval import Grant
 from assent.config import (
     BadSettings,
@@ -39,18 +39,18 @@ from assent.mcp_config import McpServer
 from assent.models.model_facts import Prices
 from assent.models.model_protocol import Model
 from assent.models.provider_registry import provider_of
-from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 
-if TYPE_CHECKING:  # imported only if there is a server
+if TYPE_CHECKING:  # imported only if there is a server, or a call
     from assent.mcp.manager import McpManager
     from assent.mcp.pins import PinStore
     from assent.mcp.project_tools import ProjectTools
     from assent.mcp.server_supervisor import Status
+    from assent.policy.policy import Policy
 
 NOTICE_AFTER = 2.0
 """Seconds before anybody is told that we are waiting."""
@@ -74,7 +74,7 @@ class SessionEnvironment:
         typing: bool = True,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run; `typing`: and can type what they ask for.
+        what commands print while they run; `typing`: somebody can also type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
@@ -99,6 +99,7 @@ class SessionEnvironment:
             domains=domains,
             background=self.background,
         )
+        self.registry.exclude(excluded_tools(settings, settings_file(env)))
         promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
@@ -154,12 +155,12 @@ class SessionEnvironment:
         self._small = self._small or self._access.open(name)
         return self._small
 
-    def _load_mentions(self, text: str, policy: Policy) -> Awaitable[tuple[Attached, ...]] | None:
+    def _load_mentions(self, text: str, policy: "Callable[[], Policy]") -> Awaitable[tuple[Attached, ...]] | None:
         if "@" not in text:  # most prompts do not need that module
             return None
         from assent.app.mention_loading import load_mentions
 
-        return load_mentions(text, policy, self.workspace, self.mcp, self.masker)
+        return load_mentions(text, policy(), self.workspace, self.mcp, self.masker)
 
     @property
     def folder(self) -> str:

@@ -1,6 +1,6 @@
 """The fold of a session's events: everything that is known about it."""
 
-from assent.session.background import BackgroundCommand
+from assent.session.background_recorder import BackgroundCommand
 from assent.session.state import RewindPoint, SessionState, fold, fold_readable
 
 __all__ = (

@@ -1,18 +1,19 @@
 """The built-in tools of a session: declared at once, and loaded when one of them is needed for the first time."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.app.context_loading import memory_file
-from assent.config import Settings, data_folder
+from assent.config import BadSettings, Settings, data_folder
 from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.secrets.mask import Masker
-from assent.tools.declared import builtin_facts
+from assent.tools.declared import builtin_facts, search_facts
 from assent.tools.registry import Registry
-from assent.tools.support.background import BackgroundCommands
+from assent.tools.support.background_processes import BackgroundCommands
 
 if TYPE_CHECKING:
     from assent.tools.tool import AnyTool
@@ -29,6 +30,20 @@ class ToolPlace(Struct, frozen=True, kw_only=True):
     """What commands in the sandbox may connect to without asking."""
     background: BackgroundCommands | None = None
     """What runs commands that go on after their call."""
+
+
+def excluded_tools(settings: Settings, path: Path) -> frozenset[str]:
+    """The built-in tools that the settings withhold from the model. Raises BadSettings."""
+    included, excluded = settings.include_tools, frozenset(settings.exclude_tools)
+    if included is None and not excluded:
+        return excluded
+    known = frozenset(facts.name for facts in (*builtin_facts(), *search_facts()) if facts.for_model)
+    for key, names in {"include_tools": included or (), "exclude_tools": excluded}.items():
+        if unknown := sorted(frozenset(names) - known):
+            raise BadSettings(
+                f"{path}: {key}: there is no built-in tool {unknown[0]!r}; choose from {', '.join(sorted(known))}"
+            )
+    return excluded if included is None else excluded | (known - frozenset(included))
 
 
 def promise_builtin_tools(

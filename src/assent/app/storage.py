@@ -44,7 +44,7 @@ def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:
 
 
 def _mask(env: Mapping[str, str]) -> Callable[[str], str]:
-    """Made when there is something to mask: many runs record nothing."""
+    """Created when there is something to mask: many runs record nothing."""
     from functools import cache
 
     @cache

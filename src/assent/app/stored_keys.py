@@ -61,7 +61,7 @@ class StoredKeys:
                 return False
 
     def drop(self, provider: str) -> None:
-        """Look this key up again when it is needed next: the provider refused it."""
+        """Looks this key up again the next time it is needed: the provider refused it."""
         self._fetched.pop(provider, None)
 
     def known(self) -> dict[str, str]:

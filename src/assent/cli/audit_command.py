@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -45,6 +46,9 @@ EPILOG = """\
 Each record contains the hash of the one before. `verify` prints the newest as the head: keep it elsewhere. Somebody
 who can write Assent's files could remove the end and everything that counts it, or write the whole record anew; only
 a head that is kept where they cannot change it shows that. The server also writes the head to its log."""
+
+
+UNREADABLE = "unreadable: somebody changed it; `assent audit verify` checks all records"
 
 
 def main(argv: list[str]) -> int:
@@ -102,7 +106,7 @@ async def _find(audit: AuditLog, id: str) -> AuditRecord:
 async def _prune(audit: AuditLog) -> int:
     settings = load_settings(os.environ).audit
     if settings.keep_days is None:
-        complain("records are kept for ever; set keep_days in [audit] of the settings to prune older ones")
+        complain("records are kept forever; set keep_days in [audit] of the settings to prune older ones")
         return exit_codes.INPUT
     sys.stdout.write(f"{await prune(audit, settings, me())} records removed.\n")
     return exit_codes.OK
@@ -115,7 +119,8 @@ def _listed(records: list[AuditRecord]) -> Iterator[str]:
     if not records:
         yield "No records."
     for record in records:
-        yield f"{record.id:>6}  {_when(record.entry.ts)}  {one_line(sentence(record.entry))}"
+        said = f"{_when(record.entry.ts)}  {one_line(sentence(record.entry))}" if record.is_readable else UNREADABLE
+        yield f"{record.id:>6}  {said}"
 
 
 def sentence(entry: AuditEntry) -> str:
@@ -150,7 +155,8 @@ _SENTENCES: dict[str, Callable[[AuditEntry], str]] = {
 
 def _shown(record: AuditRecord) -> Iterator[str]:
     yield f"record    {record.id}"
-    for name, value in msgspec.to_builtins(record.entry).items():
+    fields: dict[str, Any] = msgspec.to_builtins(record.entry) if record.is_readable else {"data": UNREADABLE}
+    for name, value in fields.items():
         yield f"{name:<9} {_when(value) if name == 'ts' else one_line(str(value))}"
     yield f"hash      {record.hash}"
     yield f"previous  {record.previous}"

@@ -87,7 +87,7 @@ def _head(view: "ProviderView") -> str:
 
 def _table(view: "ProviderView", style: Style) -> list[str]:
     width = max((len(_label(model.name)) for model in view.models), default=0)
-    unknown = "price unknown" if view.key_from else ""  # who takes no key takes no money
+    unknown = "price unknown" if view.key_from else ""  # a provider without a key costs nothing
     return [_row(model, width, unknown, style) for model in view.models]
 
 

@@ -110,7 +110,7 @@ def _list_lines(sessions: list[SessionInfo], spent: Mapping[str, Spending]) -> I
         yield 'No sessions yet. Start one with: assent -p "…"'
     for session in sessions:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
-        title = safe(session.title or "(no prompt)", "label")
+        title = safe(session.title or "(no prompt)", "label") + (" (archived)" if session.archived else "")
         cost = cost_words(spent.get(session.id, Spending()))
         yield f"{session.id}  {when}  {session.events:>5} events  {cost:>8}  {safe(session.folder, 'label')}  {title}"
 

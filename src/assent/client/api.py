@@ -99,8 +99,9 @@ class Api:
         """folder, model, mode, effort, gate, prompt, title; all are optional."""
         return await self.post("/sessions", wanted)
 
-    async def sessions(self, limit: int = 100, offset: int = 0) -> Json:
-        return await self.get("/sessions", limit=limit, offset=offset)
+    async def sessions(self, limit: int = 100, offset: int = 0, archived: str = "no") -> Json:
+        """`archived`: no, only, all"""
+        return await self.get("/sessions", limit=limit, offset=offset, archived=archived)
 
     async def snapshot(self, session: str) -> Json:
         return await self.get(f"/sessions/{session}")
@@ -117,8 +118,8 @@ class Api:
     async def fork(self, session: str) -> Json:
         return await self.post(f"/sessions/{session}/fork")
 
-    async def change(self, session: str, **changes: str) -> Json:
-        """title, mode, model, effort"""
+    async def change(self, session: str, **changes: str | bool) -> Json:
+        """title, mode, model, effort, archived"""
         return await self.ask("PATCH", f"/sessions/{session}", changes)
 
     async def delete(self, session: str) -> None:

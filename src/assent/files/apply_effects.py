@@ -188,6 +188,8 @@ class _Applying:
         self._contents = contents
         self._sync = sync
         self._done: list[str] = []
+        self._relinked: set[int] = set()
+        """Files that we took a name from. If one has others, the system counts that as a change of them."""
 
     def run(self, effects: Sequence[Effect]) -> None:
         try:
@@ -210,7 +212,8 @@ class _Applying:
                 _make_link(folder, name, target, replaces=effect.before is not None)
             case _, after:
                 self._write(folder, name, effect, after)
-        self._stamps.pop(effect.path, None)
+        if (known := self._stamps.pop(effect.path, None)) is not None:
+            self._relinked.add(known[0])
         self._done.append(effect.path)
         failpoints.hit(f"effect {len(self._done)} applied")
 
@@ -222,8 +225,12 @@ class _Applying:
             now = None
         known = self._stamps.get(effect.path)
         appeared = effect.before is None and now is not None
-        if appeared or (known is not None and now != known):
+        if appeared or (known is not None and now != known and not self._lost_only_a_name(effect, known)):
             raise OSError(f"{effect.path} was changed by somebody else in this moment")
+
+    def _lost_only_a_name(self, effect: Effect, known: Stamp) -> bool:
+        now = _now(self._folders, effect.path) if known[0] in self._relinked else None
+        return now is not None and now[1].st_ino == known[0] and now[0] == effect.before
 
     def _write(self, folder: int, name: str, effect: Effect, after: Entry) -> None:
         source = os.open(self._contents(effect.path, after), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""A file that lines are appended to, for a server's log: private, and opened again after it was moved away."""
+"""A file that lines are appended to, for a server's log: private, and reopened after a rotation."""
 
 import os
 from contextlib import suppress
@@ -17,7 +17,7 @@ class LogFile:
         os.write(self._handle, data)
 
     def reopen(self) -> None:
-        """After a rotation, the old name is a new file. If that fails, the old file is used further."""
+        """After a rotation, the old name is a new file. If that fails, the old file stays in use."""
         handle = self._open()
         old, self._handle = self._handle, handle
         os.close(old)

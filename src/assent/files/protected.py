@@ -18,7 +18,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 
 from assent.files import run_by_tools
@@ -126,10 +126,14 @@ class _List:
 
     def __init__(self, names: str, patterns: str, paths: str) -> None:
         self.names = frozenset(names.split())
-        self._pattern = re.compile(patterns, re.VERBOSE)
+        self._patterns = patterns
         self._paths: dict[str, list[tuple[str, ...]]] = {}
         for path in (tuple(path.split("/")) for path in paths.split()):
             self._paths.setdefault(path[0], []).append(path)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(self._patterns, re.VERBOSE)
 
     def find(self, names: Sequence[str], *, may_bring: bool = False) -> str | None:
         """The part of the path that is on the list, as it was written."""

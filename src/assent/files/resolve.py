@@ -15,7 +15,7 @@ import msgspec
 _MAX_LINKS = 40  # like the kernel
 _MAX_PATH_LENGTH = 4096
 _MAX_NAME_LENGTH = 255
-_UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_UNUSABLE = r"[\x00-\x1f\x7f-\x9f]"
 
 
 class Unusable(Exception):
@@ -64,7 +64,7 @@ def _has_no_links(normal: str) -> bool:
 def _check_text(path: str) -> None:
     if not path:
         raise Unusable("the path is empty")
-    if found := _UNUSABLE.search(path):
+    if found := re.search(_UNUSABLE, path):
         raise Unusable(f"the path has a control character (\\x{ord(found.group()):02x})")
     try:
         encoded = path.encode()

@@ -86,11 +86,11 @@ _BEHIND = rf"(?:(?!{_OTHER_KIND})[^a-z/][^/]*)?"
 _BEHIND_WORD = rf"(?:[._ -](?:{_any(_PLACES)})|{_COPY}|\.(?:{_any(_COPIES)})){{0,6}}"
 _ENV = rf"\.env(?![^/]*(?:\.(?:{_any(_TEXTS)})|[._-](?:{_any(_EXAMPLES)})){_END})[^/]*"
 _FOR_SHOW = rf"(?!(?:[^/]*[._-])?(?:{_any(_EXAMPLES)})\.(?:env|tfvars){_END})"
-_GLOB_PART = re.compile(r"\*|\[[^]]+\]|.")
+_GLOB_PART = r"\*|\[[^]]+\]|."
 
 
 def _as_regex(glob: str) -> str:
-    return _GLOB_PART.sub(lambda part: _part(part[0]), glob)
+    return re.sub(_GLOB_PART, lambda part: _part(part[0]), glob)
 
 
 def _part(text: str) -> str:

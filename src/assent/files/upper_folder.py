@@ -1,9 +1,10 @@
 """Reads what a command changed in an overlay of the workspace: its upper folder holds the changes, and nothing else.
 
 In an upper folder, a character device 0/0 means that a name is deleted, and an attribute on a folder means that nothing
-of the folder below shows through. Effects are always relative to the workspace as it is now: what the command only
-touched, or wrote again with the same content, is no effect. It changes only the upper folder, and only permissions that
-would keep us from reading it.
+of the folder below shows through. A full copy of the workspace is read in the same way, except that what has kept its
+stamp is no change, and that a name that is gone is deleted. Effects are always relative to the workspace as it is now:
+what the command only touched, or wrote again with the same content, is no effect. It changes only the upper folder, and
+only permissions that would keep us from reading it.
 """
 
 import os
@@ -11,11 +12,16 @@ import stat
 
 from msgspec import Struct, field
 
+from assent.files.copied_tree import Stamps, copied_stamp
 from assent.files.entries import PERMISSIONS, Effect, Entry, OpenFolders, entry_at, hash_at, opened
 from assent.files.openat import FOLDER
 
 _OPAQUE = "user.overlay.opaque"
 _SPECIAL_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
+_SECOND_NAME = "it has a second name (hard link), which keeps the old content"
+_OTHER_NAMES_OUTSIDE = "names that it has outside the workspace (hard links) keep the old content"
+_ATTRIBUTES = "its extended attributes and access list are not applied"
+_OVERLAY_ATTRIBUTES = "user.overlay."
 _OTHER_KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
 
 
@@ -35,19 +41,25 @@ class UpperChanges(Struct):
     """What somebody else changed in the workspace since the command started."""
 
 
-def read_upper(upper: str, root: str, since: int) -> UpperChanges:
-    """`since`: when the command started, in nanoseconds by the clock of the file system."""
+def read_upper(upper: str, root: str, since: int, copied: Stamps | None = None) -> UpperChanges:
+    """`since`: when the command started, in nanoseconds by the clock of the file system. `copied`: what `upper` was
+    before, if it is a full copy.
+    """
     with opened(root) as lower:
-        reader = _Reader(lower, since)
+        reader = _Reader(lower, since, copied or {})
         reader.walk(upper, "", opaque=False)
+        reader.delete_missing()
         return reader.found
 
 
 class _Reader:
-    def __init__(self, lower: OpenFolders, since: int) -> None:
+    def __init__(self, lower: OpenFolders, since: int, copied: Stamps) -> None:
         self.found = UpperChanges()
         self._lower = lower
         self._since = since
+        self._copied = copied
+        self._missing = set(copied)
+        """What the copy had and the walk has not met."""
 
     def walk(self, upper: str, path: str, *, opaque: bool) -> None:
         """One folder that exists above. `opaque`: what is below it in the workspace, and not above, is gone."""
@@ -62,8 +74,18 @@ class _Reader:
             for name in set(self._names_below(path)) - set(names):
                 self._delete(_join(path, name))
 
+    def delete_missing(self) -> None:
+        for path in sorted(self._missing):
+            if path in self._missing:  # not yet deleted with its folder
+                self._delete(path)
+
     def _look(self, folder: int, upper: str, name: str, path: str, *, opaque: bool) -> None:
         above = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        self._missing.discard(path)
+        if self._copied.get(path) == copied_stamp(above):
+            if stat.S_ISDIR(above.st_mode):
+                self.walk(os.path.join(upper, name), path, opaque=False)
+            return
         if stat.S_ISCHR(above.st_mode) and above.st_rdev == 0:
             self._delete(path)
             return
@@ -94,12 +116,15 @@ class _Reader:
         if above.st_nlink > 1:
             self._note(path, "it has several names (hard links); each becomes a file of its own")
         self._say_special_bits(path, above, before)
+        if before != after and _has_attributes(folder, name):
+            self._note(path, _ATTRIBUTES)
         self._change(path, before, after)
 
     def _link(self, folder: int, name: str, path: str) -> None:
         self._change(path, self._before(path), Entry("link", target=os.readlink(name, dir_fd=folder)))
 
     def _delete(self, path: str) -> None:
+        self._missing.discard(path)
         before = self._before(path)
         if before is not None:
             self._change(path, before, None)
@@ -128,7 +153,7 @@ class _Reader:
         if entry.kind != "folder" and status.st_ctime_ns > self._since:
             self.found.changed_meanwhile.append(path)
         if entry.kind == "file" and status.st_nlink > 1:
-            self._note(path, "it has a second name (hard link), which keeps the old content")
+            self._note(path, _OTHER_NAMES_OUTSIDE if self._copied else _SECOND_NAME)
         return entry
 
     def _names_below(self, path: str) -> list[str]:
@@ -165,6 +190,15 @@ def _is_opaque(path: str) -> bool:
         return os.getxattr(path, _OPAQUE, follow_symlinks=False) == b"y"
     except OSError:
         return False
+
+
+def _has_attributes(folder: int, name: str) -> bool:
+    """Except those that every file of this system has, and those of the overlay itself."""
+    try:
+        names = os.listxattr(f"/proc/self/fd/{folder}/{name}", follow_symlinks=False)
+    except OSError:
+        return False
+    return any(not one.startswith((_OVERLAY_ATTRIBUTES, "security.selinux")) for one in names)
 
 
 def _why_unappliable(path: str, before: Entry | None, after: Entry | None) -> str:

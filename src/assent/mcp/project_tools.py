@@ -23,7 +23,7 @@ from assent.mcp.pins import PinStore
 from assent.mcp.server_supervisor import State, Status
 from assent.parts import Failure, JsonObject, PlainDisplay
 from assent.process.environment import child_environment
-from assent.process.exchange import Exchanged, exchange
+from assent.process.input_exchange import Exchanged, exchange
 from assent.process.output_buffer import cut_middle
 from assent.process.plain_text import plain
 from assent.screen import make_safe

@@ -17,12 +17,15 @@ from mcp_types import jsonrpc_message_adapter
 
 from assent.mcp.http_transport import event_stream, one_endpoint
 from assent.mcp.intercept import Intercept
+from assent.mcp.listed_hosts import ListedHosts
 from assent.mcp.notifications import Era, NotConnected, NotificationListener
 from assent.mcp_config import Entry, McpServer, expand
 from assent.plan import SandboxName
 from assent.process.environment import child_environment
 from assent.process.peer import LineTooLong, Peer
 from assent.sandbox.confinement import Confined, Unconfined, confined_environment, workspace_confinement
+from assent.tools.support.network_access import proxied
+from assent.web.destinations import check_entry
 
 GARBAGE_LIMIT = 1 << 20
 """Bytes on standard output that are not messages. A greeting is tolerated, a stream of noise is not."""
@@ -54,16 +57,19 @@ def open_transport(
 async def _program(
     server: McpServer, folder: str, env: Mapping[str, str], listener: NotificationListener, intercept: Intercept
 ) -> AsyncGenerator[TransportStreams]:
+    _check_domains(server.entry)
     cwd = working_folder(server, folder, env)
     confined = await _confined(server.entry.sandbox, cwd, folder, env)
-    peer = await _start(server.entry, cwd, env, confined)
-    try:
-        async with _lines(peer, listener) as streams:
-            yield intercept.around(streams)
-    finally:
-        await peer.close()
-        if confined is not None:
-            confined.clean_up()
+    port = None if confined is None else confined.sandbox_port
+    async with proxied(port, ListedHosts(server.entry.domains, listener.log_line)):
+        peer = await _start(server.entry, cwd, env, confined)
+        try:
+            async with _lines(peer, listener) as streams:
+                yield intercept.around(streams)
+        finally:
+            await peer.close()
+            if confined is not None:
+                confined.clean_up()
 
 
 async def _start(entry: Entry, cwd: str, env: Mapping[str, str], confined: Confined | None) -> Peer:
@@ -72,15 +78,22 @@ async def _start(entry: Entry, cwd: str, env: Mapping[str, str], confined: Confi
     try:
         if confined is None:
             return await Peer.start(argv, cwd=cwd, env=environment)
-        return await Peer.start(argv, cwd=cwd, env=confined_environment(environment), launcher=confined.launcher)
+        inside = confined_environment(environment, proxied=confined.sandbox_port is not None)
+        return await Peer.start(argv, cwd=cwd, env=inside, launcher=confined.launcher)
     except OSError as error:
         raise NotConnected(f"cannot start `{entry.command}`: {error.strerror}") from error
+
+
+def _check_domains(entry: Entry) -> None:
+    for domain in entry.domains:
+        if why := check_entry(domain):
+            raise NotConnected(f"`{domain}` in `domains` is not a host: {why}")
 
 
 async def _confined(sandbox: SandboxName, cwd: str, folder: str, env: Mapping[str, str]) -> Confined | None:
     """What puts the program into the sandbox that its entry names; without that sandbox, it does not start."""
     try:
-        return await workspace_confinement(env, folder).confine(sandbox, cwd, open_network=True)
+        return await workspace_confinement(env, folder).confine(sandbox, cwd)
     except Unconfined as error:
         raise NotConnected(f"there is no sandbox for it: {error}") from error
 

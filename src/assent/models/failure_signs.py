@@ -31,7 +31,7 @@ LONGEST_WAIT = 300.0
 
 
 class _Sign:
-    """A pattern that is compiled when it is first searched for: most sessions meet no error."""
+    """A pattern that is compiled when it is first used: most sessions see no error."""
 
     def __init__(self, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> None:
         self._pattern, self._flags = pattern, flags

@@ -60,7 +60,7 @@ def key_in_environment(provider: Provider, env: Mapping[str, str]) -> str:
 def _no_key(provider: Provider) -> str:
     if provider.key_command:
         return (
-            f"{provider.title} needs a token, and there is none. Let Assent ask for one whenever it needs it: write\n"
+            f"{provider.title} needs a token, and there is none. To let Assent get one whenever it needs it, write\n"
             f'  {provider.name} = {{ command = "{provider.key_command}" }}\n'
             f"under [keys] in settings.toml. Or set one in the shell that starts Assent: "
             f"export {provider.key_variables[0]}=$({provider.key_command})\n"

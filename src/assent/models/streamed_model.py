@@ -81,7 +81,7 @@ class StreamedModel:
                     for chunk in reply.chunks(event.data):
                         yield chunk
         if cut := events.unfinished:
-            cut = events.rest() not in END_MARKERS  # small servers forget the blank line after it
+            cut = events.rest() not in END_MARKERS  # small servers omit the blank line after it
             if not cut:
                 reply.chunks(DONE)
         # Only here: the connection is free again, and nothing can follow the last chunk.

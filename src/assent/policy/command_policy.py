@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
-from assent.policy.arrival_checks import module_behind, write_behind
 from assent.policy.built_in import READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
@@ -35,6 +34,7 @@ from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.recursive_search import walks
 from assent.policy.shell.unknown_words import ANY_WORD
 from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind
+from assent.policy.target_checks import module_behind, write_behind
 
 
 class _TooMany(Exception):

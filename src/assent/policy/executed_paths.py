@@ -1,8 +1,8 @@
-"""Which files a command line will execute or obey, as far as its words tell: scripts, programs of the workspace, and
+"""Which files a command line will execute or obey, as far as its words show: scripts, programs of the workspace, and
 the project files of builders, package managers and test runners.
 
-Too many rather than too few: whoever looks keeps those that exist. What these files load in turn, and names that only
-the shell knows at run time, are not found. Looks at no file.
+It returns too many rather than too few: the caller keeps those that exist. What these files load in turn, and names
+that only the shell knows at run time, are not found. Opens no file.
 """
 
 import os

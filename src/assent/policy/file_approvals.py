@@ -1,6 +1,6 @@
 """What people have approved for execution: the port through which the policy asks, and its answer in words.
 
-The application provides it, because the policy opens no file. Imports nothing of the shell gate.
+The application provides it, because the policy opens no file. Imports nothing from the shell gate.
 """
 
 from collections.abc import Sequence

@@ -154,10 +154,10 @@ def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ..
 
 def moves(command: str) -> bool:
     """A `cd` would take a granted command to another folder, where the same words mean something else."""
-    return "cd" in _WORDS_APART.split(command)
+    return "cd" in re.split(_WORDS_APART, command)
 
 
-_WORDS_APART = re.compile(r"[\s;&|(){}<>$`\"'\\]+")
+_WORDS_APART = r"[\s;&|(){}<>$`\"'\\]+"
 
 
 def _for_command(command: str, directory: str, tool: str, call_id: str) -> Iterable[Grant]:

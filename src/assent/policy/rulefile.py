@@ -13,7 +13,7 @@
     note = "since the incident"
     priority = 700
     sandbox = "workspace"           # for an allowed command: read-only, workspace or network; "off" asks
-    domains = ["registry.npmjs.org"]  # for an allowed command in `network`: where it may connect to without asking
+    domains = ["packages.example.org"]  # for an allowed command in `network`: where it may connect to without asking
     writable = ["~/.cache/pip"]     # for an allowed command in a sandbox: what it may write to, besides the workspace
     without_effects = true          # allows only commands that were tried and changed nothing
     examples = { match = ["git push -f"], not_match = ["git pull"] }

@@ -2,6 +2,7 @@
 
 A rule narrows by tool, MCP server, main argument, command words, domain, path and mode; everything it names must match.
 Commands are special: a rule is about words, and the shell gate decides whether a command does only what they say.
+Every session starts with this module; what only some rules need is imported by them.
 """
 
 import re
@@ -14,15 +15,12 @@ from assent.approval import ExecDetails, InfoDetails, Mode
 from assent.plan import SandboxName
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
-from assent.policy.rule_words import why_never
-from assent.web.destinations import check_entry, covers, from_url, port_of
-from assent.web.hosts import BadHost, canonical_host, domain_matches
 
 Ruling = Literal["allow", "ask", "deny"]
 Tier = Literal["admin", "user", "workspace", "session", "built-in"]
-_WHOLE_HOST = re.compile(r"https?://[^/*?]+/")
+_WHOLE_HOST = r"https?://[^/*?]+/"
 """The required start of a glob that allows addresses: `https://a.org*` would also match `https://a.org.evil.net`."""
-_UPWARDS = re.compile(r"(?:\.|%2e){2}", re.IGNORECASE)
+_UPWARDS = r"(?:\.|%2e){2}"
 
 _SHOWING = ("read_many_files", "grep_search", "run_shell_command")
 """Tools that show file content, whatever their arguments."""
@@ -90,14 +88,14 @@ class Rule(Struct, frozen=True, kw_only=True):
             case ExecDetails():
                 return True
             case InfoDetails(urls=urls) if urls and self.ruling == "allow":
-                return bool(_WHOLE_HOST.match(self.argument)) and all(self._url_matches(url) for url in urls)
+                return bool(re.match(_WHOLE_HOST, self.argument)) and all(self._url_matches(url) for url in urls)
             case InfoDetails(urls=urls):
                 return any(text_matches(self.argument, text) for text in (action.main, *urls))
             case _:
                 return text_matches(self.argument, action.main)
 
     def _url_matches(self, url: str) -> bool:
-        return text_matches(self.argument, url) and not _UPWARDS.search(url)
+        return text_matches(self.argument, url) and not re.search(_UPWARDS, url, re.IGNORECASE)
 
     def _domain_matches(self, action: Action) -> bool:
         """Allow requires that all URLs of the call match, the others any; a call without URLs never matches."""
@@ -106,6 +104,9 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     def _host_matches(self, url: str) -> bool:
         """To allow a connection, the rule must also be about its port."""
+        from assent.web.destinations import covers, from_url, port_of
+        from assent.web.hosts import domain_matches
+
         found = from_url(url)
         if found is None or (self.ruling != "allow" and port_of(self.domain) is None):
             return domain_matches(self.domain, host_of(url))
@@ -160,7 +161,7 @@ def host_of(url: str) -> str:
 
 # --- the short form of the command line ---
 
-_ALLOWED_TOOL = re.compile(r"([A-Za-z_][\w.*-]*)(?:\((.*)\))?", re.DOTALL)
+_ALLOWED_TOOL = r"([A-Za-z_][\w.*-]*)(?:\((.*)\))?"
 
 
 class BadRule(ValueError):
@@ -180,6 +181,8 @@ def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
 
 def check_domains(domains: Iterable[str], place: str) -> None:
     """The entries of a list, which may name ports and hosts without a dot."""
+    from assent.web.destinations import check_entry
+
     for entry in domains:
         if (why := check_entry(entry)) is not None:
             raise BadRule(
@@ -189,6 +192,8 @@ def check_domains(domains: Iterable[str], place: str) -> None:
 
 def check_domain(domain: str, place: str) -> None:
     """A rule for something that is not a host, or for all of `com`, would silently match nothing."""
+    from assent.web.hosts import BadHost, canonical_host
+
     try:
         host = canonical_host(domain.removeprefix("=").removeprefix("*."))
     except BadHost as error:
@@ -201,7 +206,9 @@ def parse_allowed(text: str) -> Rule:
     """`tool` or `tool(argument)`, as in `--allowed-tools "read_file,run_shell_command(git status)"`. For web_fetch the
     argument is a host, which includes its subdomains, or the start of an address with its full host.
     """
-    match = _ALLOWED_TOOL.fullmatch(text.strip())
+    from assent.policy.rule_words import why_never
+
+    match = re.fullmatch(_ALLOWED_TOOL, text.strip(), re.DOTALL)
     if match is None:
         raise BadRule(f"cannot read the rule {text!r}: write `tool` or `tool(argument)`")
     tool, argument = match.group(1), match.group(2)
@@ -209,7 +216,7 @@ def parse_allowed(text: str) -> Rule:
         raise BadRule(f"the rule {text!r} has empty parentheses: leave them out to allow every call of {tool}")
     if argument is None:
         return Rule(ruling="allow", tool=tool)
-    if tool == "web_fetch" and not _WHOLE_HOST.match(argument):
+    if tool == "web_fetch" and not re.match(_WHOLE_HOST, argument):
         check_domain(argument.strip(), f"cannot read the rule {text!r}")
         return Rule(ruling="allow", tool=tool, domain=argument.strip())
     words = tuple(argument.split())

@@ -27,7 +27,7 @@ from assent.policy.shell.paths import inside
 from assent.policy.shell.synonyms import same_command
 from assent.policy.shell.undescribed import RUNS_OTHERS
 
-# What a word at the end of a script is: data, more than that (a program, a task, a file to write), or nobody can tell.
+# What a word at the end of a script is: data, more than that (a program, a task, a file to write), or unknown.
 _Meaning = Literal["data", "more", "unclear"]
 _Scripts = Mapping[str, str]
 
@@ -41,7 +41,7 @@ _FOLDER = ("-C", "--prefix", "--cwd", "--dir")
 _OTHER_PACKAGE = ("-w", "--workspace", "--workspaces", "-ws", "-r", "--recursive", "--filter", "-F")
 _OTHER_FORMATS = ("package.json5", "package.yaml")
 _MANAGERS = ("npm", "pnpm", "yarn", "bun")
-_RUNS_PROGRAMS = _MANAGERS[1:]  # to these, a name that is no script is an installed program
+_RUNS_PROGRAMS = _MANAGERS[1:]  # for these, a name that is not a script is an installed program
 _MAKES = ("make", "gmake", "ninja")
 _TASK_RUNNERS = frozenset(
     "make gmake ninja rake just task turbo nx lerna moon poe hatch pdm rye pixi invoke inv doit mise grunt gulp".split()  # noqa: SIM905
@@ -195,7 +195,7 @@ def _is_redirected(stage: Stage) -> bool:
 
 
 def _of_word(words: tuple[Word, ...], scripts: _Scripts, depth: int) -> _Meaning:
-    """What the mark is in a command, behind variables such as `cross-env` has."""
+    """What the mark is in a command, after variables such as those of `cross-env`."""
     words = tuple(dropwhile(lambda word: _ASSIGNMENT.match(word.text), words))
     name = _INSTALLED.sub("", program(words[0].text))
     if words[0] == _MARK or name in _RUNNERS:
@@ -244,7 +244,7 @@ def _is_value(use: Use, words: tuple[Word, ...]) -> bool:
 
 
 def _takes_text(use: Use) -> bool:
-    """Test runners and programs of the project, which get words that are no files."""
+    """Test runners and programs of the project, which get words that are not files."""
     return use.names[:1] in _TAKE_TEXT or use.names[:2] in _TAKE_TEXT
 
 

@@ -1,7 +1,7 @@
 """One statement that appends the events of many sessions, each under its own fence, and updates the index with them.
 
 A session whose fence is lost, or whose events do not follow those that are stored, is left out as a whole: neither its
-events nor its part of the index are written. Knows SQL and no connection.
+events nor its part of the index are written. Knows SQL, but no connection.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,42 +18,43 @@ APPEND = """
 WITH batch AS (
     SELECT * FROM unnest(
         $1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[],
-        $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::boolean[]
-    ) AS b (id, token, first, next, ts, mode, owner, client, model, title, first_title, unfinished)
+        $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::boolean[],
+        $13::boolean[]
+    ) AS b (id, token, first, next, ts, mode, owner, client, model, title, first_title, unfinished, archived)
 ), moved AS (
     UPDATE sessions s SET
         next_seq = b.next, updated_at = b.ts, mode = COALESCE(b.mode, s.mode), owner = COALESCE(b.owner, s.owner),
         client = COALESCE(b.client, s.client), model = COALESCE(b.model, s.model),
         title = COALESCE(b.title, CASE WHEN s.title = '' THEN b.first_title ELSE s.title END),
-        unfinished = COALESCE(b.unfinished, s.unfinished)
+        unfinished = COALESCE(b.unfinished, s.unfinished), archived = COALESCE(b.archived, s.archived)
     FROM batch b WHERE s.id = b.id AND s.epoch = b.token AND s.next_seq = b.first
     RETURNING s.id
 ), stored AS (
     INSERT INTO events (session, seq, ts, type, v, data)
-    SELECT e.* FROM unnest($13::text[], $14::bigint[], $15::float8[], $16::text[], $17::integer[], $18::bytea[])
+    SELECT e.* FROM unnest($14::text[], $15::bigint[], $16::float8[], $17::text[], $18::integer[], $19::bytea[])
         AS e (session, seq, ts, type, v, data) JOIN moved ON moved.id = e.session
 ), taken AS (
     UPDATE inbox i SET taken = now()
-    FROM unnest($19::text[], $20::text[]) AS k (session, key) JOIN moved ON moved.id = k.session
+    FROM unnest($20::text[], $21::text[]) AS k (session, key) JOIN moved ON moved.id = k.session
     WHERE i.session = k.session AND i.key = k.key
 ), settled AS (
-    DELETE FROM approvals a USING unnest($21::text[], $22::text[]) AS k (session, call_id), moved
+    DELETE FROM approvals a USING unnest($22::text[], $23::text[]) AS k (session, call_id), moved
     WHERE moved.id = k.session AND a.session = k.session AND a.call_id = k.call_id
 ), asked AS (
     INSERT INTO approvals (session, call_id, asked_at, expires_at, data)
-    SELECT q.* FROM unnest($23::text[], $24::text[], $25::float8[], $26::float8[], $27::bytea[])
+    SELECT q.* FROM unnest($24::text[], $25::text[], $26::float8[], $27::float8[], $28::bytea[])
         AS q (session, call_id, asked_at, expires_at, data) JOIN moved ON moved.id = q.session
     ON CONFLICT (session, call_id) DO UPDATE
         SET asked_at = excluded.asked_at, expires_at = excluded.expires_at, data = excluded.data
 ), spent AS (
     INSERT INTO spending (session, day, requests, tokens, dollars, unpriced)
-    SELECT u.* FROM unnest($28::text[], $29::text[], $30::bigint[], $31::bigint[], $32::float8[], $33::bigint[])
+    SELECT u.* FROM unnest($29::text[], $30::text[], $31::bigint[], $32::bigint[], $33::float8[], $34::bigint[])
         AS u (session, day, requests, tokens, dollars, unpriced) JOIN moved ON moved.id = u.session
     ON CONFLICT (session, day) DO UPDATE SET
         requests = spending.requests + excluded.requests, tokens = spending.tokens + excluded.tokens,
         dollars = spending.dollars + excluded.dollars, unpriced = spending.unpriced + excluded.unpriced
 )
-SELECT array_agg(id), pg_notify($34, $35) FROM moved"""
+SELECT array_agg(id), pg_notify($35, $36) FROM moved"""
 
 
 class SessionAppend(Struct):
@@ -68,7 +69,7 @@ class SessionAppend(Struct):
 
 
 def append_arguments(appends: Sequence[SessionAppend]) -> list[list[object]]:
-    """The arguments of APPEND, without the last two: its channel and what it tells there."""
+    """The arguments of APPEND, without the last two: the channel, and what is announced there."""
     changes = {one.fence.session: project(one.envelopes) for one in appends}
     return [
         *_sessions(appends, changes),
@@ -88,14 +89,14 @@ def _sessions(appends: Sequence[SessionAppend], changes: Mapping[str, IndexChang
         )
         for one in appends
     ]
-    return _transposed(12, rows)
+    return _transposed(13, rows)
 
 
 def _columns(change: IndexChanges) -> list[object]:
     texts: list[object] = [
         None if (value := change.columns.get(name)) is None else plain(str(value)) for name in _COLUMNS
     ]
-    return [*texts, plain(change.first_title), change.columns.get("unfinished")]
+    return [*texts, plain(change.first_title), change.columns.get("unfinished"), change.columns.get("archived")]
 
 
 def _event(envelope: Envelope) -> tuple[object, ...]:
@@ -112,7 +113,7 @@ def _spent(session: str, day: str, spent: Spending) -> tuple[object, ...]:
 
 
 def _transposed(width: int, rows: Iterable[Sequence[object]]) -> list[list[object]]:
-    """One list per column, as `unnest` wants them."""
+    """One list per column, as `unnest` expects them."""
     columns: list[list[object]] = [[] for _ in range(width)]
     for row in rows:
         for column, value in zip(columns, row, strict=True):

@@ -1,6 +1,6 @@
 """The audit in PostgreSQL: written in the transaction of what it records, in one chain for all machines.
 
-Whoever adds a record locks the head of the chain until the commit. The database itself refuses to change a record, and
+Adding a record locks the head of the chain until the commit. The database itself refuses to change a record, and
 to delete one that is not pruned.
 """
 
@@ -10,19 +10,24 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from assent.audit import AuditEntry, AuditRecord, Checkpoint, head_of, head_text, seal
+from assent.audit import AuditEntry, AuditRecord, Checkpoint, contradicts, head_of, head_text, seal
 from assent.postgres.append_batch import plain
 from assent.postgres.connection_protocol import Connection, Record
 from assent.postgres.postgres_connections import Connections
-from assent.session.audit_log import AuditQuery
+from assent.session.audit_log import PAGE_SIZE, AuditQuery
 
 _END = "SELECT id, hash FROM audit_ends WHERE which = $1"
 _HEAD = "SELECT id, hash FROM audit_ends WHERE which = 'head' FOR UPDATE"
 _MOVE = "UPDATE audit_ends SET id = $2, hash = $3 WHERE which = $1"
 _ADD = "INSERT INTO audit VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 _COLUMNS = "SELECT id, previous, hash, data FROM audit"
+_IN_CHAIN = "id > (SELECT id FROM audit_ends WHERE which = 'start')"
+_LABELLED = (
+    f"SELECT id, data, ts, kind, session, owner, by FROM audit WHERE {_IN_CHAIN} AND id > $1 ORDER BY id LIMIT $2"
+)
 _FIND = f"""
-{_COLUMNS} WHERE ($1::bigint IS NULL OR id < $1) AND ($2::text IS NULL OR owner = $2) AND ($3 = '' OR session = $3)
+{_COLUMNS} WHERE {_IN_CHAIN} AND ($1::bigint IS NULL OR id < $1)
+    AND ($2::text IS NULL OR owner = $2) AND ($3 = '' OR session = $3)
     AND starts_with(kind, $4) AND starts_with(by, $5) ORDER BY id DESC LIMIT $6"""
 _UNTIL = """
 SELECT id, hash FROM audit WHERE id > $2 AND id < COALESCE(
@@ -61,13 +66,21 @@ class PostgresAudit:
         return await self._records(_FIND, *given)
 
     async def read(self, after: int, limit: int) -> list[AuditRecord]:
-        return await self._records(f"{_COLUMNS} WHERE id > $1 ORDER BY id LIMIT $2", after, limit)
+        return await self._records(f"{_COLUMNS} WHERE {_IN_CHAIN} AND id > $1 ORDER BY id LIMIT $2", after, limit)
 
     async def checkpoint(self) -> Checkpoint:
         return await self._end("start")
 
     async def last_id(self) -> int:
         return (await self._end("head")).id
+
+    async def mislabelled(self) -> list[int]:
+        found: list[int] = []
+        at = (await self.checkpoint()).id
+        while rows := await self._connections.retried(lambda connection: connection.fetch(_LABELLED, at, PAGE_SIZE)):  # noqa: B023
+            found += [row["id"] for row in rows if contradicts(row["data"], tuple(row)[2:], plain)]
+            at = rows[-1]["id"]
+        return found
 
     async def prune(self, before: float, by: str) -> int:
         async with self._connections.reading() as connection, connection.transaction():

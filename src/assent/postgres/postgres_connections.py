@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: opened on first use, replaced when they break, and their errors in words.
+"""Connections to PostgreSQL: opened on first use, replaced when they break, with errors that people understand.
 
 Two are direct and long-lived: one writes, one listens and holds the locks. The others only read, and come from a pool.
 """
@@ -93,8 +93,8 @@ class Connections:
         return pool
 
     async def retried(self, work: Callable[[Connection], Awaitable[Any]]) -> Any:
-        """Runs it in a connection of the pool; once more if that turns out to be broken, as after a restart of the
-        server. The work must tolerate being done twice."""
+        """Runs it on a connection of the pool, and once more if that is broken, as after a restart of the server. The
+        work must tolerate being done twice."""
         try:
             async with self.reading() as connection:
                 return await work(connection)

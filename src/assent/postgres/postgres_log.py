@@ -1,6 +1,6 @@
 """The log in PostgreSQL: the guarantees of the log on disk, for sessions that several machines share.
 
-One writer per session is ensured twice: by an advisory lock that the server frees when its connection ends, and by a
+One writer per session is ensured twice: by an advisory lock that the server releases when its connection ends, and by a
 fence token in every append, so that a writer that lost the session is refused whatever the lock says.
 """
 
@@ -28,11 +28,13 @@ from assent.session.log import (
     LogDamaged,
     LogError,
     Opening,
+    SessionBusy,
     SessionInfo,
     Stamp,
     Unreadable,
     Waiting,
     key_reused,
+    lost_fence,
     no_such_session,
     session_busy,
 )
@@ -85,16 +87,20 @@ class PostgresLog:
         return None if row is None else row["session"]
 
     async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
-        await self._lock(session)
+        token = 0 if opening is None else opening.token
+        await self._lock(session, opening)
 
         async def work(connection: Connection) -> Fence:
             async with connection.transaction():
-                row = await connection.fetchrow(sql.ACQUIRE, session)
+                row = await connection.fetchrow(sql.ACQUIRE, session, token)
                 if row is None:
-                    raise no_such_session(session)
+                    raise lost_fence(session) if token else no_such_session(session)
                 fence = Fence(session, row["epoch"])
                 waiting = [decode_waiting(tuple(one)) for one in await connection.fetch(sql.WAITING_IN, session)]
-                self._trail.opened(session, row["owner"], ((one.call_id, one.approval) for one in waiting))
+                questions = ((one.call_id, one.approval) for one in waiting)
+                recent = [readable_or_not(*tuple(one)) for one in await connection.fetch(sql.SINCE_LAST_TURN, session)]
+                calls = (entry for entry in recent if isinstance(entry, Envelope))
+                self._trail.opened(session, row["owner"], questions, calls)
                 if opening is not None:
                     opened = SessionOpened(fence.token, opening.client)
                     await _append(connection, fence, [Envelope(row["next_seq"], opening.ts, session, opened)])
@@ -242,10 +248,22 @@ class PostgresLog:
         await self._connections.close()
         await self._watch.close()
 
-    async def _lock(self, session: str) -> None:
+    async def _lock(self, session: str, opening: Opening | None = None) -> None:
         await self.info(session)  # raises NoSuchSession
         async with self._connections.explaining():
-            await self._watch.lock(session)
+            try:
+                await self._watch.lock(session)
+            except SessionBusy:
+                if opening is None or not opening.token or session in self._watch.locked:
+                    raise
+                await self._replace(session, opening)
+
+    async def _replace(self, session: str, opening: Opening) -> None:
+        """Takes the session from a process of the same engine that does not respond: first its right to write, then
+        its lock."""
+        if not await self._value(sql.REPLACE, session, opening.token, opening.client):
+            raise session_busy(session)
+        await self._watch.take_lock(session)
 
     async def _unlock(self, session: str) -> None:
         with suppress(LogError):  # a connection that is gone holds no lock

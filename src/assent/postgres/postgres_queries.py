@@ -8,7 +8,8 @@ from assent.session.log import SessionInfo
 
 _INFO = """
 SELECT id, folder, model, title, created_at, updated_at, next_seq - 1 AS events, mode, owner, client,
-    (SELECT count(*) FROM approvals WHERE session = sessions.id) AS waiting, unfinished, held FROM sessions """
+    (SELECT count(*) FROM approvals WHERE session = sessions.id) AS waiting, unfinished, held, archived
+FROM sessions """
 SESSIONS = _INFO + "ORDER BY updated_at DESC, id DESC"
 INFOS = _INFO + "WHERE id = ANY ($1)"
 HEADS = "SELECT id, next_seq - 1 FROM sessions"
@@ -26,6 +27,10 @@ WAITING = """
 SELECT a.session, a.call_id, a.asked_at, a.data FROM approvals a JOIN sessions s ON s.id = a.session
 WHERE $1::text IS NULL OR s.owner = $1 ORDER BY a.asked_at, a.session, a.call_id LIMIT $2 OFFSET $3"""
 WAITING_IN = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1"
+SINCE_LAST_TURN = """
+SELECT session, seq, ts, v, data FROM events WHERE session = $1 AND seq > COALESCE(
+    (SELECT seq FROM events WHERE session = $1 AND type = 'turn.finished' ORDER BY seq DESC LIMIT 1), 0
+) ORDER BY seq"""
 WAITING_CALL = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1 AND call_id = $2"
 COUNT_WAITING = "SELECT s.owner, count(*) FROM approvals a JOIN sessions s ON s.id = a.session GROUP BY s.owner"
 EXPIRED = "SELECT DISTINCT session FROM approvals WHERE expires_at <= $1"
@@ -42,7 +47,10 @@ ON CONFLICT (key) DO UPDATE SET key = excluded.key RETURNING digest, session"""
 CREATE = """
 INSERT INTO sessions (id, next_seq, folder, model, created_at, updated_at) VALUES ($1, 1, $2, $3, $4, $4)
 ON CONFLICT (id) DO NOTHING RETURNING id"""
-ACQUIRE = "UPDATE sessions SET epoch = epoch + 1, held = true WHERE id = $1 RETURNING epoch, next_seq, owner"
+ACQUIRE = """
+UPDATE sessions SET epoch = CASE $2::bigint WHEN 0 THEN epoch + 1 ELSE $2 END, held = true
+WHERE id = $1 AND ($2 = 0 OR epoch <= $2) RETURNING epoch, next_seq, owner"""
+REPLACE = "UPDATE sessions SET epoch = $2 WHERE id = $1 AND epoch <= $2 AND held AND client = $3 RETURNING true"
 RELEASE = "UPDATE sessions SET held = false WHERE id = $1 AND epoch = $2"
 IN_USE = """
 SELECT EXISTS (SELECT FROM inbox WHERE session = $1 AND taken IS NULL)

@@ -59,7 +59,8 @@ BEGIN
     RAISE EXCEPTION 'the audit can only be added to and pruned';
 END $$;
 CREATE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_refuses()"""
-VERSIONS = (_FIRST, _AUDIT)
+_ARCHIVE = "ALTER TABLE sessions ADD COLUMN archived boolean NOT NULL DEFAULT false"
+VERSIONS = (_FIRST, _AUDIT, _ARCHIVE)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27

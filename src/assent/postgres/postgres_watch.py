@@ -1,7 +1,7 @@
-"""One direct connection that listens for changes of other machines, and holds the locks of the sessions open here.
+"""One direct connection that listens for changes by other machines, and holds the locks of the sessions open here.
 
-If it breaks, the server frees the locks: they are taken again, if nobody was faster, and everybody who watches is told
-that something may have changed meanwhile. The fence protects a session in between. A connection pooler that hands out
+If it breaks, the server releases the locks. They are taken again, unless somebody was faster, and all watchers are told
+that something may have changed. The fence protects a session in between. A connection pooler that hands out
 a connection per transaction cannot be used for this one.
 """
 
@@ -13,18 +13,20 @@ import asyncpg
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_connections import LOST, Connections, close_quietly
 from assent.postgres.postgres_writer import CHANNEL
-from assent.session.log import LogError, session_busy
+from assent.session.log import LogError, SessionBusy, session_busy
 
 RECONNECT_SECONDS = 0.5
+TAKE_SECONDS = 5.0
+TAKE_PAUSE = 0.02
 _KEY = "hashtextextended(current_schema() || '/' || $1, 0)"
 _LOCK = f"SELECT pg_try_advisory_lock({_KEY})"
 _UNLOCK = f"SELECT pg_advisory_unlock({_KEY})"
-IS_LOCKED = f"""
-SELECT EXISTS (
-    SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND (classid::bigint << 32 | objid::bigint) = {_KEY}
-)"""
+_HOLDERS = f"""
+FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32 | objid::bigint) = {_KEY}"""
+IS_LOCKED = f"SELECT EXISTS (SELECT {_HOLDERS})"
+_END_HOLDER = f"SELECT pg_terminate_backend(pid) {_HOLDERS}"
 
 
 class PostgresWatch:
@@ -70,7 +72,7 @@ class PostgresWatch:
     # --- locks ---
 
     async def lock(self, session: str) -> None:
-        """Raises SessionBusy. Freed by the server if this process dies."""
+        """Raises SessionBusy. The server releases it if this process dies."""
         if session in self.locked:
             raise session_busy(session)
         async with self._using:
@@ -78,6 +80,19 @@ class PostgresWatch:
             if not await connection.fetchval(_LOCK, session):
                 raise session_busy(session)
             self.locked.add(session)
+
+    async def take_lock(self, session: str) -> None:
+        """Ends the connection that holds it: a process that is frozen, or whose machine is gone, cannot do so itself.
+        If it is alive after all, it connects again and keeps its other sessions."""
+        async with self._using:
+            connection = await self._connected()
+            await connection.execute(_END_HOLDER, session)
+        async with asyncio.timeout(TAKE_SECONDS):
+            while True:
+                try:
+                    return await self.lock(session)
+                except SessionBusy:
+                    await asyncio.sleep(TAKE_PAUSE)
 
     async def unlock(self, session: str) -> None:
         self.locked.discard(session)
@@ -94,7 +109,7 @@ class PostgresWatch:
             await connection.add_listener(CHANNEL, self._heard)
             for session in list(self.locked):
                 if not await connection.fetchval(_LOCK, session):
-                    self.locked.discard(session)  # somebody else has it now; our fence is of no use any more
+                    self.locked.discard(session)  # somebody else has it now, and our fence is no longer valid
             self._connection = connection
         return self._connection
 

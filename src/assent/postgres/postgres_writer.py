@@ -1,7 +1,7 @@
 """Writes for all sessions of this machine through one connection: everything queued during a commit shares the next.
 
 Appends and commands are safe to repeat, because a fence and a key each work once. So a broken connection is replaced
-and the batch is written again, also if nobody knows whether the first attempt was committed.
+and the batch is written again, even if nobody knows whether the first attempt was committed.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ class PostgresWriter:
 
     @property
     def process(self) -> int:
-        """The server's process of this connection, by which it names itself in notifications."""
+        """The server process of this connection, which notifications name as their sender."""
         return 0 if self._connection is None else self._connection.get_server_pid()
 
     def _start(self) -> None:
@@ -120,7 +120,7 @@ class PostgresWriter:
                 await self._settle(puts, lambda again, group=puts: self._write_puts(group, again=again))
 
     async def _settle(self, group: Sequence[_Append | _Put], write: Callable[[bool], Any]) -> None:
-        """Whatever happens, everybody who waits learns it."""
+        """Whatever happens, everybody who waits is told."""
         try:
             await self._with_retries(write)
         except (*LOST, asyncpg.PostgresError, LogError) as error:
@@ -173,7 +173,7 @@ class PostgresWriter:
             return written
 
     async def _written_before(self, connection: Connection, appends: dict[str, SessionAppend]) -> set[str]:
-        """The sessions whose events an earlier attempt committed: nobody else could have moved them that far."""
+        """The sessions whose events an earlier attempt committed: nobody else could have written them."""
         rows = await connection.fetch(_PROGRESS, list(appends))
         return {
             id for id, epoch, next_seq in rows if epoch == appends[id].fence.token and next_seq == appends[id].next_seq

@@ -1,7 +1,7 @@
-"""The last look at the files that a person approved for execution, right before a program starts.
+"""The last check of the files that a person approved for execution, right before a program starts.
 
-What remains is the time until the program itself has opened them. Nothing can prevent a change in that time without
-changing what the program sees, so `StartWatch` looks again at its first sign of life, to tell about it.
+A gap remains until the program itself has opened them. Nothing can prevent a change in that time without changing what
+the program sees, so `StartWatch` checks again at its first sign of life, and reports a change.
 """
 
 from collections.abc import Iterable, Sequence

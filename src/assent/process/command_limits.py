@@ -1,8 +1,8 @@
 """Limits that the kernel itself puts on a command: the size of a file, open files, and processes.
 
 `prlimit` sets them before it becomes the command, so the command cannot raise them again. The kernel counts processes
-per user: only in a sandbox, which has a count of its own, that limit means this command alone. Root has no such limit.
-Against what is left, `ProcessWatch` counts.
+per user; only in a sandbox, which has its own count, does that limit apply to this command alone. Root has no such
+limit. `ProcessWatch` covers the remaining cases.
 """
 
 import os
@@ -26,13 +26,13 @@ def limit_words(file_mb: int, open_files: int, processes: int) -> list[str]:
 
 
 def _capped(kind: int, limit: int) -> int:
-    """Nobody may ask for more than they have."""
+    """A process cannot raise a limit above its own."""
     _, hard = resource.getrlimit(kind)
     return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
 class ProcessWatch:
-    """Notices that a command has too many processes. Cheap: it counts them only if the machine has many more than
+    """Notices when a command has too many processes. Cheap: it counts them only if the machine has many more than
     before.
     """
 

@@ -36,7 +36,7 @@ FIXED = {
     "DEBIAN_FRONTEND": "noninteractive",
 }
 _NO_EDITOR = {"EDITOR": "false"}
-"""On a terminal, programs would open an editor that nobody can see. Like this they fail at once."""
+"""On a terminal, programs would open an editor that nobody can see. This makes them fail at once."""
 _UNSEEN = (
     *("BASH_ENV", "BASH_FUNC_*", "SHELLOPTS", "BASHOPTS", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"),
     *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"),

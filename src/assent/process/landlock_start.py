@@ -1,7 +1,7 @@
 """A program that restricts itself with Landlock and seccomp, and then becomes the one it is given.
 
-It reads what is allowed from the descriptor `reaper.INPUTS`, and a seccomp filter from the next one. It is a launcher
-like bubblewrap: that the program was started is reported to `reaper.STATUS`. Knows no profile.
+It reads what is allowed from the descriptor `reaper.INPUTS`, and a seccomp filter from the next one. Like bubblewrap,
+it is a launcher, and reports to `reaper.STATUS` that the program was started. Knows nothing about profiles.
 """
 
 import ctypes
@@ -61,7 +61,7 @@ def _restrict(allowed: dict[str, list[str]]) -> None:
 
 
 def _allow(rules: landlock.Ruleset, path: str, rights: int) -> None:
-    """What does not exist any more needs no rule."""
+    """What no longer exists needs no rule."""
     try:
         descriptor = os.open(path, _PATH)
     except OSError:
@@ -73,7 +73,7 @@ def _allow(rules: landlock.Ruleset, path: str, rights: int) -> None:
 
 
 def _drop_capabilities() -> None:
-    """With them, root could look into other processes in spite of Landlock. Nobody else has any to drop."""
+    """With these capabilities, root could inspect other processes in spite of Landlock. Nobody else has any to drop."""
     libc = ctypes.CDLL(None)
     for number in range(_CAPABILITIES):
         libc.prctl(_DROP_CAPABILITY, number, 0, 0, 0)

@@ -1,8 +1,9 @@
 """Mounts an overlay on a folder and starts a program in it: `overlay_mount.py ROOT UPPER WORK PROGRAM ARGUMENTS...`.
 
 A program of its own, because a mount namespace belongs to a process: everything that PROGRAM does sees the overlay, and
-nobody else does. Writes go to UPPER; ROOT itself cannot change. The mount ends with the last process in it, however
-that one ends. Needs only the standard library, which it loads without site packages.
+nobody else does. Writes go to UPPER; ROOT itself cannot change. If WORK is `-`, UPPER is a full copy of ROOT and takes
+its place: then folders can be renamed, which an overlay without privileges refuses. The mount ends with the last
+process in it, however that one ends. Needs only the standard library, which it loads without site packages.
 """
 
 import ctypes
@@ -10,7 +11,8 @@ import os
 import sys
 
 _NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000
-_RECURSIVE, _PRIVATE = 0x4000, 1 << 18
+_BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 1 << 18
+COPY = "-"
 _FAILED = 125
 
 
@@ -23,7 +25,10 @@ def main(argv: list[str]) -> None:
     try:
         _isolate()
         _mount(None, "/", None, _RECURSIVE | _PRIVATE, None)
-        _mount("overlay", root, "overlay", 0, _options(root, upper, work))
+        if work == COPY:
+            _mount(upper, root, None, _BIND, None)
+        else:
+            _mount("overlay", root, "overlay", 0, _options(root, upper, work))
         os.execv(program[0], program)
     except (_MountFailed, OSError) as error:
         sys.stderr.write(f"the workspace cannot be overlaid: {error}\n")

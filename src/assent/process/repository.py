@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from assent.git_folder import folders_of, git_folders, hooks_of, included_by, leads_outside, split_options, taken
 from assent.git_part import Part, kept_to, names_beyond, part_of_repository, shows_changes
+from assent.process.excluded_secrets import Git, LeftOut, leading_to_secrets, left_out, names_content
 from assent.process.file_limits import Bounds
 from assent.process.git_bounds import Work, bounds_for
 from assent.process.git_settings import (
@@ -30,8 +31,7 @@ from assent.process.git_settings import (
     parsed,
     remotes,
 )
-from assent.process.left_out import Git, LeftOut, leading_to_secrets, left_out, names_content
-from assent.process.pinned import Pinned, pin
+from assent.process.pinned_folder import Pinned, pin
 from assent.subpath import is_below
 
 if TYPE_CHECKING:

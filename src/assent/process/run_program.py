@@ -52,7 +52,7 @@ class ProcessLimits(Struct, frozen=True, kw_only=True):
     look: float = 2.0
     """Between two memory checks."""
     count: float = 0.2
-    """Between two looks at the number of processes."""
+    """Between two checks of the number of processes."""
     input: float | None = None
     """Time that a person has to type something."""
     grace: float = 0.5
@@ -106,7 +106,7 @@ async def run(
     `on_binary` counts the bytes of binary output. While `is_held_up` says that the program waits for a person, its
     silence does not count. With a `keyboard`, a person can type into the terminal.
 
-    By its `mark` (see `leftover.py`) another process can find it if this one dies.
+    By its `mark` (see `leftover_processes.py`) another process can find it if this one dies.
     """
     env = child_environment() if env is None else env
     keyboard = keyboard if AVAILABLE and terminal is not None else None
@@ -195,7 +195,7 @@ class _Child:
         """Not to be interrupted: a second cancellation only cuts the grace period short."""
         hurry = asyncio.Event()
         too_many = self._end.done() and not self._end.cancelled() and self._end.result() == "too_many_processes"
-        grace = 0.0 if too_many else self._limits.grace  # what multiplies is not asked politely
+        grace = 0.0 if too_many else self._limits.grace  # a fork bomb is killed at once
         ending = asyncio.ensure_future(end_family(self._family, self.pid, grace, hurry))
         while not ending.done():
             try:
@@ -251,7 +251,7 @@ class _Child:
             self._over("exited")
 
     def _after_drain(self, left: int = 50) -> None:
-        """If nobody is left who could write, the end of the output is still on its way through the kernel."""
+        """If no process is left that could write, the end of the output is still on its way through the kernel."""
         self._drain()
         if self._held and left and not self._family.members():
             self._later(self._limits.drain, lambda: self._after_drain(left - 1))
@@ -345,7 +345,7 @@ class _Child:
         if left > 0:
             self._later(left, self._check_idle)
         elif self._input is not None and self._input.waits_for_person:
-            self._later(idle, self._check_idle)  # the person has a limit of their own
+            self._later(idle, self._check_idle)  # a person's typing has its own limit
         elif not self._exited:
             self._over("idle_timeout")
 

@@ -1,4 +1,4 @@
-"""Starts one program in its own session, and reports when it has ended. It does not know what is said to it.
+"""Starts one program in its own session, and reports when it has ended. It does not know what the program reads.
 
 The supervisor starts it, so that it does not outlive us. Without a supervisor (only Linux lets a process adopt orphans)
 we start it ourselves.

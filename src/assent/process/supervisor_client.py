@@ -72,7 +72,7 @@ async def start(
             _hand_over([theirs.fileno(), *streams])
         request = _request(
             argv, cwd, env, mark, inputs, unchanged
-        )  # only now: it takes as long as the reaper needs to wake up
+        )  # only now, because it takes until the reaper wakes up
         rest = memoryview(request)[ours.send(request) :]  # what does not fit into the socket
         return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd, unchanged))
     except BaseException as error:

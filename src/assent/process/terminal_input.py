@@ -1,4 +1,4 @@
-"""Notices that a command waits for somebody to type, and types for the person.
+"""Notices when a command waits for input, and types what the person enters.
 
 A terminal does not say that a program reads from it. So when nothing has been printed for a moment, this looks: whether
 a process is in the middle of reading, whether the echo is off as for a password, and whether the last line has the
@@ -18,16 +18,16 @@ from assent.process.tty_reader import reads_terminal
 from assent.process.typed_text import TypedText
 
 QUIET = 0.3
-"""Seconds without output until it looks for the first time."""
+"""Seconds without output before the first check."""
 _LONGEST_PAUSE = 4.0
-"""Seconds between two looks, at most."""
+"""Seconds between two checks, at most."""
 _LAST_LINES = 1000
 _SHOWN = 300
 """Characters of the prompt."""
 _ENDS_OF_INPUT = 5
-"""So often a command that nobody types for is told that there is no more input."""
+"""How often a command is sent the end of its input if nobody types."""
 _LONGEST_TYPED = 4000
-"""Bytes; a terminal takes no longer line."""
+"""Bytes; a terminal accepts no longer line."""
 _FLAGS, _CHARACTERS = 3, 6
 """Positions in the attributes of a terminal."""
 
@@ -37,7 +37,7 @@ class CannotType(ValueError):
 
 
 class Keyboard:
-    """The person's way into a command. `tell` hears what the command wants, and None when it no longer waits."""
+    """Passes a person's input to a command. `tell` gets what the command wants, and None when it no longer waits."""
 
     def __init__(self, tell: Callable[[InputWanted | None], None]) -> None:
         self.tell = tell
@@ -116,7 +116,7 @@ class TerminalInput:
         return True
 
     def _enter(self, text: str) -> None:
-        """Without the echo, only the line ends as it would with it."""
+        """Without the echo, only the line break appears, as it would with it."""
         attributes = termios.tcgetattr(self._terminal)
         self._lines = ""
         if attributes[_FLAGS] & termios.ECHO:

@@ -1,6 +1,6 @@
 """Removes what a person typed from the output that follows: a program may print it again, as an echo or in a message.
 
-It works on a stream, so it holds back an end of the text that may be the beginning of something typed.
+It works on a stream, so it holds back the end of the text if that may be the beginning of something typed.
 """
 
 MARK = "[typed by the user]"

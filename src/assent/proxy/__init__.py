@@ -1,5 +1,5 @@
-"""The way out of a sandbox: a proxy that connects only to where somebody decided that it may.
+"""The way out of a sandbox: a proxy that connects only where it is allowed to.
 
-A program in the sandbox has no network but this proxy, at an address of its own loopback. Names are resolved here, and
-only after the verdict. It knows no policy, no session and no sandbox.
+A program in the sandbox has no network except this proxy, on its own loopback. Names are resolved here, and only after
+the verdict. The package knows nothing about policies, sessions or sandboxes.
 """

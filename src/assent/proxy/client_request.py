@@ -1,7 +1,7 @@
 """What a program in a sandbox asks of the proxy: HTTP CONNECT, a plain HTTP request, or SOCKS5; and the replies to it.
 
-One port serves all of them: the first byte tells which it is. Reading is bounded in bytes; the caller bounds the time.
-Plain HTTP is parsed and written anew, so that nothing can follow the request that was judged.
+One port serves all of them: the first byte tells them apart. Reading is bounded in bytes; the caller bounds the time.
+Plain HTTP is parsed and rewritten, so that nothing can follow the request that was judged.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _HTTP = {
 }
 _SOCKS = {"accepted": 0, "busy": 1, "refused": 2, "unreachable": 4, "malformed": 7}
 _HOP_BY_HOP = (b"connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"host")
-"""Headers between two neighbours. `Host` is written anew."""
+"""Hop-by-hop headers. `Host` is rewritten."""
 
 
 class BadRequest(Exception):
@@ -46,7 +46,7 @@ class Tunnel(Struct, frozen=True, kw_only=True):
     wanted: Destination
     socks: bool = False
     early: bytes = b""
-    """What the program has sent already."""
+    """What the program has already sent."""
 
     def reply(self, outcome: Outcome, reason: str = "") -> bytes:
         if self.socks:
@@ -131,7 +131,7 @@ def _forward(event: "h11.Request", target: str, body: "RequestBody") -> Forward:
     wanted = _authority(parts.netloc, 80)
     hosts = [value.decode("latin-1") for name, value in event.headers if name == b"host"]
     if any(_authority(host, 80) != wanted for host in hosts):
-        raise _bad("the Host header names another host than the address")
+        raise _bad("the Host header and the address name different hosts")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Forward(wanted=wanted, head=body.rewritten(event, path, parts.netloc), body=body)
 

@@ -3,8 +3,8 @@
     proxy = Proxy(keeper)
     await proxy.serve(listening)        # until it is cancelled; then all its connections are closed
 
-A name is resolved only after the verdict, and only addresses that were judged are dialled, so that neither a lookup
-nor a second answer of a name server can leak or lead elsewhere.
+A name is resolved only after the verdict, and only addresses that were judged are dialled, so that no lookup leaks
+anything, and no later DNS answer leads elsewhere.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from assent.http.connection import reason
 from assent.proxy.client_request import BadRequest, ClientRequest, Forward, Outcome, http_reply, read_request
 from assent.proxy.relay import Traffic, relay_request, relay_tunnel
 from assent.proxy.tls_hello import HelloCheck, WrongName
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination, why_unreachable
 from assent.web.dial import Dial, dial, first_that_answers, resolve
 from assent.web.hosts import is_address
@@ -28,18 +28,18 @@ from assent.web.urls import Resolver
 
 class ProxyLimits(Struct, frozen=True, kw_only=True):
     request_seconds: float = 30.0
-    """For a program to say what it wants."""
+    """Seconds for a program to send its request."""
     connect_seconds: float = 20.0
     connections: int = 256
     """At the same time."""
     reply_seconds: float = 5.0
-    """For a program to take a refusal."""
+    """Seconds for a program to read a refusal."""
     end_seconds: float = 0.3
-    """For connections to end by themselves when the program has gone."""
+    """Seconds for connections to end on their own after the program has exited."""
 
 
 class Keeper(Protocol):
-    """Decides about connections, and keeps the record of them."""
+    """Decides about connections, and records them."""
 
     async def judge(self, number: int, wanted: Destination) -> Access:
         """It may take as long as a person takes to answer. The verdict is recorded when this returns."""
@@ -92,7 +92,7 @@ class Proxy:
         await asyncio.gather(*open_now, return_exceptions=True)
 
     async def _attend(self, client: socket.socket) -> None:
-        with client, suppress(OSError):  # the program has gone away
+        with client, suppress(OSError):  # the program has closed the connection
             if len(self._open) > self._limits.connections:
                 await self._say(client, http_reply("busy", "too many connections at the same time"))
                 return
@@ -157,7 +157,7 @@ class Proxy:
         return found
 
     async def _say(self, client: socket.socket, reply: bytes) -> None:
-        """What the program sends meanwhile is read: unread bytes would cost it the reply."""
+        """Reads what the program still sends: with unread bytes, it would not get the reply."""
         loop = asyncio.get_running_loop()
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(self._limits.reply_seconds):

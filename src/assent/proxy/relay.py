@@ -1,4 +1,4 @@
-"""Moves bytes between two sockets until both sides have said all they wanted, and counts them.
+"""Moves bytes between two sockets until both sides are done, and counts them.
 
 A side that stops sending may still listen: the end of one direction is passed on, and the other goes on.
 """
@@ -94,4 +94,4 @@ def _finish(sock: socket.socket) -> None:
     try:
         sock.shutdown(socket.SHUT_WR)
     except OSError:
-        return  # it is gone already
+        return  # it is already gone

@@ -22,7 +22,7 @@ class HelloCheck:
         self._host = host
         self._held = b""
         self.passed = False
-        """Nothing is left to look at."""
+        """Nothing is left to check."""
 
     def feed(self, data: bytes) -> bytes:
         """What may be sent now. Raises WrongName."""
@@ -36,7 +36,7 @@ class HelloCheck:
         return held
 
     def end(self) -> bytes:
-        """What is left when no more comes."""
+        """What is still held back when no more bytes come."""
         held, self._held = self._held, b""
         return held
 

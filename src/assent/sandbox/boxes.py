@@ -55,10 +55,8 @@ class Box(Struct, frozen=True, kw_only=True):
     """Do not exist and must not come into being. No mount can prevent that; `remove_new` undoes it."""
     needed: tuple[str, ...] = ()
     """Must be readable even if they are in a folder that the box replaces, such as /tmp."""
-    doorway: str = ""
+    proxy_socket: str = ""
     """The unix socket through which the box gets its proxy, and the only way out of it."""
-    open_network: bool = False
-    """It has the network of this machine, as long as its profile has one at all."""
 
     def ancestors(self) -> list[str]:
         """The folders between the workspace and its protected paths, from the outside in: whoever could move one of

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.spawn import Launcher
-from assent.proxy.doorway import INSIDE, opener_argv
+from assent.proxy.sandbox_port import INSIDE, opener_argv
 from assent.sandbox.boxes import Box
 from assent.sandbox.seccomp import seccomp_filter
 from assent.subpath import is_below
@@ -29,7 +29,7 @@ def bubblewrap() -> str | None:
 def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks") -> Launcher:
     arguments = "\0".join(_arguments(box, cwd, masks)) + "\0"
     inputs = (os.fsencode(arguments), seccomp_filter(sockets=box.profile.sockets))
-    opener = opener_argv() if box.doorway else ()
+    opener = opener_argv() if box.proxy_socket else ()
     words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}", *opener)
     return Launcher(words, inputs if inputs[1] else inputs[:1])
 
@@ -54,16 +54,13 @@ class Masks:
 
 def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
-    yield from () if _is_open(box) else ("--unshare-net",)
-    yield from ("--die-with-parent", "--cap-drop", "ALL")
+    yield from ("--unshare-net", "--die-with-parent", "--cap-drop", "ALL")
     yield from () if seccomp_filter() else ("--disable-userns",)  # the filter refuses new namespaces, too
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
     for folder in filter(os.path.isdir, TEMPORARY):
         yield from ("--tmpfs", folder)
-    if _is_open(box):
-        yield from _name_service()
-    if box.doorway:
-        yield from ("--ro-bind", box.doorway, INSIDE)
+    if box.proxy_socket:
+        yield from ("--ro-bind", box.proxy_socket, INSIDE)
     bound = (*box.roots, *box.writable)
     outside = [path for path in (*box.hidden, *box.emptied) if not is_below(path, (*bound, *TEMPORARY))]
     inside = [path for path in (*box.hidden, *box.emptied) if is_below(path, bound)]
@@ -74,10 +71,6 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--json-status-fd", str(STATUS), "--chdir", cwd)
     if seccomp_filter():
         yield from ("--seccomp", str(INPUTS + 1))
-
-
-def _is_open(box: Box) -> bool:
-    return box.profile.network and box.open_network
 
 
 def _workspace(box: Box) -> Iterator[str]:
@@ -95,13 +88,6 @@ def _needed(box: Box) -> Iterator[str]:
     for path in box.needed:
         if is_below(path, TEMPORARY):
             yield from ("--ro-bind", path, path)
-
-
-def _name_service() -> Iterator[str]:
-    """The addresses of name servers are often in /run."""
-    real = os.path.realpath("/etc/resolv.conf")
-    if is_below(real, ["/run"]) and os.path.exists(real):
-        yield from ("--ro-bind", real, real)
 
 
 def _mask(box: Box, paths: Sequence[str], masks: Masks) -> Iterator[str]:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from assent.config import data_folder, settings_file
 from assent.plan import SandboxName
 from assent.process.spawn import Launcher
-from assent.proxy.doorway import Doorway, proxy_environment
+from assent.proxy.sandbox_port import SandboxPort, proxy_environment
 from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.landlock_box import available as landlock_available
@@ -27,7 +27,7 @@ from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
 from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
-"""They lead to programs outside the sandbox."""
+"""Variables that lead to programs outside the sandbox."""
 _CACHES = {
     "XDG_CACHE_HOME": (".cache", ""),
     "PIP_CACHE_DIR": (".cache/pip", "pip"),
@@ -53,13 +53,13 @@ class Confined(Struct, frozen=True):
 
     launcher: Launcher
     absent: tuple[str, ...] = ()
-    doorway: Doorway | None = None
+    sandbox_port: SandboxPort | None = None
     """Where its proxy gets in; None if it has none."""
 
     def clean_up(self) -> list[str]:
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
-        if self.doorway is not None:
-            self.doorway.close()
+        if self.sandbox_port is not None:
+            self.sandbox_port.close()
         return [
             f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
             for path in remove_new(self.absent)
@@ -100,11 +100,9 @@ class Confinement:
             _HOLDS.add(bubblewrap())
         return problem
 
-    async def confine(
-        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), open_network: bool = False
-    ) -> "Confined | None":
+    async def confine(self, name: SandboxName, cwd: str, *, writable: Sequence[str] = ()) -> "Confined | None":
         """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
-        the workspace. With the profile `network`, the caller runs the proxy, unless the network is to be open.
+        the workspace. With the profile `network`, the caller runs the proxy.
         """
         profile = PROFILES[name]
         if not profile.confined:
@@ -114,7 +112,7 @@ class Confinement:
                 raise Unconfined(problem)
             return await asyncio.to_thread(self._landlocked, profile, cwd)
         # It may search a large workspace.
-        return await asyncio.to_thread(self._confined, profile, cwd, writable, open_network)
+        return await asyncio.to_thread(self._confined, profile, cwd, writable)
 
     async def landlock_problem(self) -> str:
         """Why Landlock cannot confine commands that only read, where bubblewrap does not work; empty if it can."""
@@ -131,14 +129,14 @@ class Confinement:
     def why_not_writable(self, path: str) -> str | None:
         return self._maker.why_not_writable(path)
 
-    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str], open_network: bool) -> "Confined":
+    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str]) -> "Confined":
         box = self._box(profile, cwd, writable)
         try:
-            doorway = Doorway(self.masks.folder) if profile.network and not open_network else None
+            sandbox_port = SandboxPort(self.masks.folder) if profile.network else None
         except OSError as error:
             raise Unconfined(str(error)) from error
-        box = replace(box, doorway="" if doorway is None else doorway.path, open_network=open_network)
-        return Confined(self._launcher(box, cwd), box.absent, doorway)
+        box = replace(box, proxy_socket="" if sandbox_port is None else sandbox_port.path)
+        return Confined(self._launcher(box, cwd), box.absent, sandbox_port)
 
     def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
         try:

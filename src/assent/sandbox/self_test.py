@@ -46,7 +46,7 @@ probe("connect", lambda: socket.create_connection(("127.0.0.1", int(port)), SECO
 
 
 class Probe(Struct, frozen=True):
-    """One thing that was tried, and whether it went as it should."""
+    """One thing that was tried, and whether the result is as it should be."""
 
     name: str
     expected: bool

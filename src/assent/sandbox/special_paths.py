@@ -1,7 +1,7 @@
 """Finds the files of a folder that a sandbox treats specially, by name: protected ones and secrets.
 
 A folder is read again only if its entries have changed since the last time, so that a large workspace costs one `stat`
-per folder and command. Links are entries, but are not followed. Decides nothing.
+per folder and command. Links are entries, but are not followed. It decides nothing.
 """
 
 import os

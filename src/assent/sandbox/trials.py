@@ -4,7 +4,9 @@
     if not await trials.problem():
         started = await trials.start(name, cwd)
 
-It says what starts the command and where its changes are. It runs nothing itself, except for a test at the first use.
+An overlay costs nothing, but refuses to rename folders of the workspace. With `copied`, and where no overlay can be
+mounted, everything is copied first. It says what starts the command and where its changes are. It runs nothing itself,
+except for a test at the first use, and the program that copies.
 """
 
 import asyncio
@@ -15,8 +17,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from assent.files.copied_tree import Stamps, stamps_of, why_not_copied
 from assent.files.trial_store import TrialFolder, TrialStore
 from assent.process import overlay_mount
+from assent.process.environment import child_environment
 from assent.process.run_program import ProcessLimits, run
 from assent.process.spawn import Launcher
 from assent.sandbox.confinement import Confinement, Unconfined
@@ -24,6 +28,9 @@ from assent.subpath import is_below
 
 _TEST = "test"
 _LIMITS = ProcessLimits(total=20.0)
+_COPY_LIMITS = ProcessLimits(total=300.0)
+_COPY = ("/bin/cp", "-a", "--reflink=auto", "--no-preserve=ownership")
+_UNREADABLE = "Permission denied"
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -32,6 +39,8 @@ class StartedTrial(Struct, frozen=True):
     folder: TrialFolder
     since: int
     """When it started, in nanoseconds by the clock of the file system."""
+    copied: Stamps | None = None
+    """What the full copy was before the command; None for an overlay."""
 
 
 class Trials:
@@ -42,6 +51,8 @@ class Trials:
         self.root = os.path.realpath(root)
         self._confinement = confinement
         self._tested: asyncio.Task[str] | None = None
+        self.overlays = True
+        """False: everything is copied for each trial."""
 
     async def problem(self) -> str:
         """Why nothing can be tried here; empty if it can. Tested once."""
@@ -50,64 +61,97 @@ class Trials:
         return await asyncio.shield(self._tested)
 
     async def _test(self) -> str:
+        store = os.path.realpath(self.store.path)
         if problem := await self._confinement.problem():
             return problem
-        if problem := _unsuitable(self.root, os.path.realpath(self.store.path)):
+        if is_below(store, [self.root]):
+            return f"Assent keeps its own data in the workspace ({store})"
+        problem = await self._test_mount(copied=False)
+        if problem and not await self._test_mount(copied=True):
+            self.overlays, problem = False, await self.copy_problem()
+        return problem
+
+    async def copy_problem(self) -> str:
+        """Why there can be no full copy of the workspace; empty if there can. It may grow at any time."""
+        return await asyncio.to_thread(why_not_copied, self.root, _existing(self.store.path))
+
+    async def _test_mount(self, *, copied: bool) -> str:
+        places = (os.stat(self.root).st_dev, os.stat(_existing(self.store.path)).st_dev, copied)
+        if not copied and (problem := _unsuitable(self.root)):
             return problem
-        places = (os.stat(self.root).st_dev, _device_of(self.store.path))
         if places in _WORKS:
             return ""
-        problem = await self._run_once()
+        problem = await self._run_once(copied)
         if not problem:
             _WORKS.add(places)
         return problem
 
-    async def _run_once(self) -> str:
+    async def _run_once(self, copied: bool) -> str:
         name = f"{_TEST}-{os.getpid()}-{id(self)}"
+        folder = self.store.folder(name)
         try:
-            started = await self.start(name, self.root)
-            finished = await run(["/bin/sh", "-c", ":"], cwd=self.root, launcher=started.launcher, limits=_LIMITS)
-            return finished.output.text().strip() if finished.never_ran else ""
+            folder.make()
+            launcher = None if copied else await self._launcher(folder, self.root, copied)
+            argv = [*self._mounted(folder, copied), "/bin/true"] if copied else ["/bin/true"]
+            finished = await run(argv, cwd="/", launcher=launcher, limits=_LIMITS)
+            return finished.output.text().strip() if finished.never_ran or finished.code != 0 else ""
         except (Unconfined, OSError) as error:
             return str(error)
         finally:
+            folder.release()
             await asyncio.to_thread(self.store.remove, name)
 
-    async def start(self, name: str, cwd: str) -> StartedTrial:
+    async def start(self, name: str, cwd: str, *, copied: bool = False) -> StartedTrial:
         """An earlier trial of this name is discarded. Raises Unconfined or OSError."""
         folder = self.store.folder(name)
+        copied = copied or not self.overlays
         await asyncio.to_thread(self._clear, name)
         since = folder.make()
         try:
-            inner = await self._confinement.launcher_for_trial(cwd)
+            stamps = await self._copy(folder) if copied else None
+            return StartedTrial(await self._launcher(folder, cwd, copied), folder, since, stamps)
         except BaseException:
             folder.release()
             self.store.remove(name)
             raise
-        script = os.path.abspath(overlay_mount.__file__)
-        words = (sys.executable, "-I", "-S", script, self.root, folder.upper, folder.work, *inner.argv)
-        return StartedTrial(Launcher(words, inner.inputs), folder, since)
+
+    async def _launcher(self, folder: TrialFolder, cwd: str, copied: bool) -> Launcher:
+        inner = await self._confinement.launcher_for_trial(cwd)
+        return Launcher((*self._mounted(folder, copied), *inner.argv), inner.inputs)
+
+    def _mounted(self, folder: TrialFolder, copied: bool) -> tuple[str, ...]:
+        script, work = os.path.abspath(overlay_mount.__file__), overlay_mount.COPY if copied else folder.work
+        return (sys.executable, "-I", "-S", script, self.root, folder.upper, work)
+
+    async def _copy(self, folder: TrialFolder) -> Stamps:
+        """A program copies, so that it can be cancelled. What nobody may read is missing in the copy."""
+        if problem := await self.copy_problem():
+            raise OSError(f"no copy of the workspace can be made: {problem}")
+        env = child_environment() | {"LC_ALL": "C"}
+        finished = await run([*_COPY, f"{self.root}/.", folder.upper], cwd="/", env=env, limits=_COPY_LIMITS)
+        failed = [line for line in finished.output.text().splitlines() if not line.endswith(_UNREADABLE)]
+        if finished.ended != "exited" or failed:
+            raise OSError(f"the workspace could not be copied: {failed[0] if failed else finished.ended}")
+        return await asyncio.to_thread(stamps_of, folder.upper)
 
     def _clear(self, name: str) -> None:
         self.store.sweep()
         self.store.remove(name)
 
 
-_WORKS = set[tuple[int, int]]()
-"""For which file systems, of the workspace and of the changes, this process has seen an overlay work."""
+_WORKS = set[tuple[int, int, bool]]()
+"""For which file systems, of the workspace and of the changes, this process has seen an overlay or a copy work."""
 
 
-def _device_of(path: str) -> int:
-    """The file system on which the path is, or will be."""
+def _existing(path: str) -> str:
+    """The nearest folder that exists: on its file system the path is, or will be."""
     while not os.path.exists(path):
         path = os.path.dirname(path)
-    return os.stat(path).st_dev
+    return path
 
 
-def _unsuitable(root: str, store: str) -> str:
+def _unsuitable(root: str) -> str:
     """Why the workspace cannot be the lower part of an overlay."""
-    if is_below(store, [root]):
-        return f"Assent keeps its own data in the workspace ({store})"
     mounted = next((path for path in _mount_points() if path != root and is_below(path, [root])), None)
     return f"{mounted} is another file system, which an overlay does not contain" if mounted else ""
 

@@ -27,7 +27,7 @@ from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.secrets.mask import Masker
 from assent.tools.tool import AnyTool, Invocation, Proposal, Resources, TypeIn
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 

@@ -17,13 +17,13 @@ from assent.policy.policy import Policy
 from assent.scheduler.call import Cancelled, Failed, Success, ToolCall, Validating
 from assent.scheduler.call_task import CallTask
 from assent.tools.response import cancel_reason
-from assent.web.access import Access
-from assent.web.destinations import CONNECT, Destination, covers, covers_exactly, why_refused
+from assent.web.connection_verdict import Access
+from assent.web.destinations import CONNECT, Destination, is_listed, why_refused
 
 MAX_WAIT = 300.0
 """Seconds for an answer; the command waits that long."""
 MAX_QUESTIONS = 20
-"""For one command. Whoever wants more hosts can list them."""
+"""For one command. More hosts can be allowed by listing them."""
 WITHDRAWN = "The command that wanted to connect has ended."
 Ask = Callable[[CallTask], Coroutine[Any, Any, ToolCall]]
 """Takes a call from request to result."""
@@ -51,7 +51,7 @@ class ConnectionGate:
                 return Access(False, verdict.reason)
             case "allow":
                 return Access(True, verdict.reason, named)
-            case "ask" if not verdict.rule and _is_listed(wanted, entries, named):
+            case "ask" if not verdict.rule and is_listed(wanted, entries, named):
                 return Access(True, "it is in the list of domains for this command", named)
             case "ask":
                 return await self._answer(wanted, named)
@@ -87,13 +87,6 @@ class ConnectionGate:
         for child in self._children:
             child.cancel(WITHDRAWN)
         await asyncio.gather(*self._asked.values(), return_exceptions=True)
-
-
-def _is_listed(wanted: Destination, entries: tuple[str, ...], named: tuple[str, ...]) -> bool:
-    """A suspicious name must be named itself: one below an allowed domain may carry data to its owner."""
-    if wanted.warnings():
-        return any(covers_exactly(entry, wanted) for entry in named)
-    return any(covers(entry, wanted) for entry in entries)
 
 
 def _access(call: ToolCall, named: tuple[str, ...]) -> Access:

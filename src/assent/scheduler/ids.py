@@ -1,6 +1,6 @@
 """Call ids: generated if the provider gives none, unique in the session, and never reused.
 
-Some models count their calls, and begin anew when the conversation was compressed: an id that the model can no longer
+Some models number their calls, and start over when the conversation was compressed: an id that the model can no longer
 see is replaced, one that it can see is refused.
 
 Ids appear in addresses, file names and on screens, so one with unexpected characters, or a very long one, is replaced.

@@ -1,4 +1,4 @@
-"""What the scheduler's clients must be prepared for."""
+"""What the scheduler raises to its clients."""
 
 
 class Refused(Exception):

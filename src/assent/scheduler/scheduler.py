@@ -11,28 +11,27 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from assent import failpoints
-from assent.approval import Approval, Decision, ExecDetails
+from assent.approval import Approval, Decision
 from assent.commands import Answer
-from assent.events import CallRequest, CallRequested, CallsQueued, CallStarted, FileChange, GateKind
+from assent.events import CallRequest, CallRequested, CallsQueued, GateKind
 from assent.parts import Failure
-from assent.plan import ExecutedFile
-from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.scheduler.answers import CHANGED_SINCE_TRIED, Answers
 from assent.scheduler.approvals import Clock, trial_of
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
-from assent.scheduler.call_task import CallTask, Journal, LiveChannel
-from assent.scheduler.connection_gate import ConnectionGate
+from assent.scheduler.call_task import CallTask, Journal
+from assent.scheduler.execution import Execution
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.scheduler.transitions import Over, Transitions
 from assent.scheduler.trial_runs import STOPPED, TrialRuns, drop_trial
 from assent.secrets.mask import Masker
 from assent.tools.registry import Registry
-from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
+from assent.tools.tool import Invocation
 
 INTERRUPTED = Failure(
     "interrupted",
@@ -74,7 +73,6 @@ class Scheduler:
     ) -> None:
         """`give_way` is awaited before a call runs: there may be something more urgent."""
         self._journal = journal
-        self._policy = policy
         self._gate: GateKind = gate
         self._clock = clock
         self._slots = asyncio.Semaphore(max_parallel)
@@ -82,7 +80,7 @@ class Scheduler:
         self._running: asyncio.Task[None] | None = None
         self._queue: deque[Batch] = deque()
         self._parking = False
-        self._masker = masker or Masker()
+        masker = masker or Masker()
         self._give_way = give_way
         self._transitions = Transitions(
             session,
@@ -93,8 +91,9 @@ class Scheduler:
             approval_ttl=approval_ttl,
             clock=clock,
             timer=timer,
-            masker=self._masker,
+            masker=masker,
         )
+        self._execution = Execution(self._transitions, policy, journal, masker, clock)
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
 
     # --- the client interface ---
@@ -117,7 +116,7 @@ class Scheduler:
         """Answer a waiting call. When this returns, the answer is durable, and so is the fact that the command with
         this key was handled.
 
-                If it raises Refused, nothing has changed.
+        If it raises Refused, nothing has changed.
         """
         await self._answers.take(answer, key)
 
@@ -196,7 +195,7 @@ class Scheduler:
 
     async def _run(self, batch: Batch) -> None:
         try:
-            await self._run_lives(batch)
+            await self._run_calls(batch)
         except BaseExceptionGroup as group:
             batch.fail(group.exceptions[0])
         except Exception as error:
@@ -207,17 +206,17 @@ class Scheduler:
                 self._tasks.pop(task.call_id, None)
             self._start_next()
 
-    async def _run_lives(self, batch: Batch) -> None:
+    async def _run_calls(self, batch: Batch) -> None:
         if batch.fresh:
             await self._journal.record(*(CallRequested(task.request) for task in batch.tasks))
             failpoints.hit("requested")
         async with asyncio.TaskGroup() as group:
             for task in batch.tasks:
-                task.asyncio_task = group.create_task(self._live(task, batch))
+                task.asyncio_task = group.create_task(self._run_call(task, batch))
 
     # --- one call ---
 
-    async def _live(self, task: CallTask, batch: Batch) -> None:
+    async def _run_call(self, task: CallTask, batch: Batch) -> None:
         try:
             task.begin()
             await (self._decide(task, batch) if batch.fresh else self._resume(task, batch))
@@ -271,7 +270,7 @@ class Scheduler:
                 await self._expire(task)
         if isinstance(task.call, Terminal):
             if task.recorded is not None:
-                await task.recorded  # whoever gets the results of the batch finds this one in the history
+                await task.recorded  # its result is recorded before the batch returns its results
             raise Over
 
     async def _expire(self, task: CallTask) -> None:
@@ -308,7 +307,7 @@ class Scheduler:
             if waited or task.postponed or (task.action is not None and task.action.details is not None):
                 await self._look_again(task)
                 await self._until_answered(task)
-            await self._execute(task)
+            await self._execution.run(task, self._ask_below)
 
     async def _look_again(self, task: CallTask) -> None:
         """Whether it would still do what was decided or asked. A yes covers exactly what was shown."""
@@ -329,76 +328,19 @@ class Scheduler:
             case _:
                 raise Over
 
-    async def _execute(self, task: CallTask) -> None:
-        assert task.invocation is not None
-        change = await self._change(task, task.invocation)
-        permit = self._permit(task)
-        self._transitions.run(task)
-        await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
-        failpoints.hit("started")
-        gate = self._connection_gate(task)
-        live = LiveChannel(task, self._journal, self._masker, gate)
-        try:
-            result = await _closing(live, gate, task.invocation.execute(permit, live))
-        except ToolFailed as error:
-            await self._transitions.fail(task, error.failure)
-        except Exception as error:
-            await self._transitions.fail(task, Failure("unhandled_exception", f"{type(error).__name__}: {error}"))
-        failpoints.hit("effect done")
-        await self._transitions.succeed(task, result)
-        failpoints.hit("finished")
-
-    async def _change(self, task: CallTask, invocation: Invocation) -> FileChange | None:
-        try:
-            return invocation.change()
-        except ToolFailed as error:
-            await self._transitions.fail(task, error.failure)
-
-    def _permit(self, task: CallTask) -> Permit:
-        """A command allowed by its words runs as these words; text goes to a shell only with a person's approval."""
-        assert isinstance(task.call, Scheduled) and task.action is not None
-        decision = task.call.decision
-        if decision.source == "grant":
-            self._policy.used(decision.rule)
-        plan = task.plan if decision.source in ("rule", "grant") else None
-        by_person = decision.source == "person"
-        return Permit(
-            call_id=task.call_id,
-            digest=self._transitions.digest(task),
-            plan=plan,
-            by_person=by_person,
-            answers=task.answers,
-            mark=self._transitions.mark(task),
-            unchanged=_approved_files(task.action) if decision.source in ("person", "grant") else (),
-        )
-
-    def _connection_gate(self, task: CallTask) -> ConnectionGate:
-        return ConnectionGate(task, self._policy, self._clock, self._ask_below)
-
     @property
     def _trials(self) -> TrialRuns:
-        """Made when it is needed: if it were kept, it and the scheduler would keep each other alive."""
-        return TrialRuns(self._transitions, self._live_channel, self._trial_permit)
+        """Created when it is needed: if it were kept, it and the scheduler would keep each other alive."""
+        channel = partial(self._execution.trial_channel, ask_below=self._ask_below)
+        return TrialRuns(self._transitions, channel, self._execution.trial_permit)
 
-    def _live_channel(self, task: CallTask) -> LiveChannel:
-        """For a trial, which has no network."""
-        return LiveChannel(task, self._journal, self._masker, self._connection_gate(task))
-
-    def _trial_permit(self, task: CallTask, call: AwaitingApproval) -> Permit:
-        """For a trial: a person has seen the command, or the mode has it tried, and it changes nothing."""
-        details = call.approval.details
-        return Permit(
-            call_id=task.call_id,
-            digest=call.approval.digest,
-            mark=self._transitions.mark(task),
-            unchanged=details.executes if isinstance(details, ExecDetails) else (),
-        )
+    # --- a call that a running one needs ---
 
     async def _ask_below(self, task: CallTask) -> ToolCall:
         """Take a call that a running one needs from request to result. It does not wait for its turn."""
         self._transitions.begin(task)
         self._tasks[task.call_id] = task
-        task.asyncio_task = asyncio.create_task(self._live_below(task))
+        task.asyncio_task = asyncio.create_task(self._run_below(task))
         try:
             await asyncio.wait([task.asyncio_task])
         finally:
@@ -406,7 +348,7 @@ class Scheduler:
         task.asyncio_task.result()
         return task.call
 
-    async def _live_below(self, task: CallTask) -> None:
+    async def _run_below(self, task: CallTask) -> None:
         try:
             task.begin()
             await self._journal.record(CallRequested(task.request))
@@ -414,7 +356,7 @@ class Scheduler:
             verdict = await self._transitions.judge(task, invocation)
             await self._transitions.apply(task, invocation, verdict)
             await self._until_answered(task)
-            await self._execute(task)
+            await self._execution.run(task, self._ask_below)
         except Over:
             pass
         except asyncio.CancelledError:
@@ -480,11 +422,6 @@ class Scheduler:
         await self._until_answered(task)
 
 
-def _approved_files(action: Action) -> tuple[ExecutedFile, ...]:
-    """What a rule or a mode allows, it allows whatever is in the files."""
-    return action.details.executes if isinstance(action.details, ExecDetails) else ()
-
-
 def _why_changed(task: CallTask) -> str:
     trial = trial_of(None if task.action is None else task.action.details)
     return CHANGED_SINCE_TRIED if trial is not None else "an earlier call changed what it would do"
@@ -512,11 +449,3 @@ def _can_be_parked(call: ToolCall) -> bool:
             return call.decision.source != "person"  # their approval would have to be requested again
         case _:
             return False
-
-
-async def _closing(live: LiveChannel, gate: ConnectionGate, work: Awaitable[ToolResult]) -> ToolResult:
-    try:
-        return await work
-    finally:
-        await gate.close()
-        live.close()

@@ -154,7 +154,8 @@ class Transitions:
     async def build(self, task: CallTask) -> Invocation:
         """Find the tool and validate the arguments; an error ends the call."""
         tool = await self._registry.find(task.request.tool)
-        if tool is None or (not tool.for_model and task.request.initiator == "model"):
+        by_model = task.request.initiator == "model"
+        if tool is None or (by_model and not self._registry.offers(tool.name)):
             await self.fail(task, Failure("tool_not_registered", self._registry.not_found(task.request.tool)))
         try:
             invocation = tool.build(task.request.args)

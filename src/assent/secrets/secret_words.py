@@ -43,9 +43,12 @@ _LAST = frozenset(
         "rk",
         "sas",
         "seed",
+        "headers",
     )
 )
-"""They count at the end of a name, and not alone: `DB_PW` and `STRIPE_SK`, but not `PWD` and `PAT`."""
+"""They count at the end of a name, and not alone: `DB_PW`, `STRIPE_SK` and `OTEL_EXPORTER_OTLP_HEADERS`, but not `PWD`
+and `PAT`.
+"""
 _LAST_OR_ALONE = frozenset(
     (
         "auth",

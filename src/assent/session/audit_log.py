@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.audit import AuditEntry, AuditRecord, ChainCheck, Checkpoint, Verified
 
@@ -29,7 +30,9 @@ class AuditLog(Protocol):
         """Durable when it returns. What happens in sessions is recorded by itself, with its event."""
         ...
 
-    async def find(self, query: AuditQuery) -> list[AuditRecord]: ...
+    async def find(self, query: AuditQuery) -> list[AuditRecord]:
+        """Only records that `check` covers: those after the checkpoint."""
+        ...
 
     async def read(self, after: int, limit: int) -> list[AuditRecord]:
         """In order, for an export or a check."""
@@ -41,6 +44,10 @@ class AuditLog(Protocol):
 
     async def last_id(self) -> int:
         """How many records were ever added, as counted apart from the records themselves."""
+        ...
+
+    async def mislabelled(self) -> list[int]:
+        """The records that are stored under labels that contradict them (`audit.contradicts`)."""
         ...
 
     async def prune(self, before: float, by: str) -> int:
@@ -63,4 +70,6 @@ async def check(audit: AuditLog, known: Iterable[Checkpoint] = ()) -> Verified:
     chain = ChainCheck(await audit.checkpoint(), known)
     async for record in all_records(audit):
         chain.add(record)
-    return chain.result(last_id)
+    found = chain.result(last_id)
+    wrong = tuple(f"record {id} is listed as something else than it says" for id in await audit.mislabelled())
+    return replace(found, problems=found.problems + wrong)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from assent.audit import AuditEntry, AuditRecord, Checkpoint, head_text, seal
+from assent.audit import AuditEntry, AuditRecord, Checkpoint, contradicts, head_text, labels_of, seal
 from assent.session.audit_log import AuditQuery
 from assent.session.writer import Writer
 
@@ -29,13 +29,15 @@ CREATE TRIGGER audit_kept BEFORE DELETE ON audit
     WHEN OLD.id > COALESCE((SELECT id FROM audit_checkpoint), 0)
     BEGIN SELECT RAISE(ABORT, 'the audit can only be pruned'); END"""
 _COLUMNS = "id, previous, hash, data"
+_LABELS = "ts, kind, session, owner, by"
+_IN_CHAIN = "id > COALESCE((SELECT id FROM audit_checkpoint), 0)"
 PRUNE_SIZE = 1_000
 """Records deleted in one transaction, so that nobody waits for long."""
 
 
 def append(db: sqlite3.Connection, entry: AuditEntry) -> AuditRecord:
     record = seal(_head(db), entry)
-    row = (record.id, record.previous, record.hash, entry.ts, entry.kind, entry.session, entry.owner, entry.by)
+    row = (record.id, record.previous, record.hash, *labels_of(entry))
     db.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, bytes(record.data)))
     return record
 
@@ -56,8 +58,13 @@ def _last_id(db: sqlite3.Connection) -> int:
 
 
 def _record(row: tuple[Any, ...]) -> AuditRecord:
+    """Whoever tampers with the file may leave any type in a column."""
     id, previous, hash, data = row
-    return AuditRecord(id, previous, hash, msgspec.Raw(data))
+    return AuditRecord(id, str(previous), str(hash), msgspec.Raw(_bytes(data)))
+
+
+def _bytes(data: object) -> bytes:
+    return data if isinstance(data, bytes) else str(data).encode()
 
 
 class SqliteAudit:
@@ -76,12 +83,12 @@ class SqliteAudit:
             (f"substr(by, 1, {len(query.by)}) = ?", query.by or None),
         ]
         given = [(text, value) for text, value in conditions if value is not None]
-        where = " AND ".join(text for text, _ in given) or "1"
+        where = " AND ".join([_IN_CHAIN, *(text for text, _ in given)])
         found = f"SELECT {_COLUMNS} FROM audit WHERE {where} ORDER BY id DESC LIMIT ?"
         return await self._rows(found, [*(value for _, value in given), query.limit])
 
     async def read(self, after: int, limit: int) -> list[AuditRecord]:
-        found = f"SELECT {_COLUMNS} FROM audit WHERE id > ? ORDER BY id LIMIT ?"
+        found = f"SELECT {_COLUMNS} FROM audit WHERE {_IN_CHAIN} AND id > ? ORDER BY id LIMIT ?"
         return await self._rows(found, [after, limit])
 
     def _rows(self, found: str, values: list[object]) -> "asyncio.Future[list[AuditRecord]]":
@@ -93,6 +100,9 @@ class SqliteAudit:
     async def last_id(self) -> int:
         return await self._reader.submit(_last_id, reads=True)
 
+    async def mislabelled(self) -> list[int]:
+        return await self._reader.submit(_mislabelled, reads=True)
+
     # --- pruning ---
 
     async def prune(self, before: float, by: str) -> int:
@@ -103,6 +113,11 @@ class SqliteAudit:
         while deleted := await self._writer.submit(_delete_some):
             gone += deleted
         return gone
+
+
+def _mislabelled(db: sqlite3.Connection) -> list[int]:
+    rows = db.execute(f"SELECT id, data, {_LABELS} FROM audit WHERE {_IN_CHAIN} ORDER BY id")
+    return [id for id, data, *labels in rows if contradicts(_bytes(data), labels)]
 
 
 def _move_checkpoint(db: sqlite3.Connection, before: float, pruned: AuditEntry) -> None:

@@ -28,7 +28,7 @@ from assent.events import (
 from assent.session.log import SessionInfo
 
 MASKED_LENGTH = 20_000
-"""More than is kept of a text is searched for secrets, but not all of a long one: others wait."""
+"""More of a text is searched for secrets than is kept, but not all of a long one: others are waiting."""
 _Call = tuple[str, str]
 """Session and call id."""
 
@@ -49,9 +49,15 @@ class AuditTrail:
         self._scheduled: dict[_Call, CallScheduled] = {}
         """Those that may run and have not started."""
 
-    def opened(self, session: str, owner: str, waiting: Iterable[tuple[str, Approval]]) -> None:
-        """This process is about to write the session; another one may have asked its questions."""
+    def opened(
+        self, session: str, owner: str, waiting: Iterable[tuple[str, Approval]], calls: Iterable[Envelope] = ()
+    ) -> None:
+        """This process is about to write the session. Another one may have asked its questions, and decided on `calls`
+        that it did not start: `calls` are the events since the last turn.
+        """
         self._owners[session] = owner
+        for envelope in calls:
+            self.entry(envelope)
         for call_id, approval in waiting:
             self._asked[session, call_id] = _shown(approval)
 
@@ -175,7 +181,9 @@ def deletion(info: SessionInfo, by: str) -> AuditEntry:
 
 def masked(entry: AuditEntry, mask: Callable[[str], str]) -> AuditEntry:
     """The record outlives its session: it must not keep the secrets of a command. Texts are cut after masking, so that
-    half a secret is never left."""
+    half a secret is never left. A new session's folder is only a name, and the search would delay its first request."""
+    if entry.kind == "session.created":
+        return entry
     about, reason = _short(mask(entry.about[:MASKED_LENGTH])), _short(mask(entry.reason[:MASKED_LENGTH]))
     return entry if (about, reason) == (entry.about, entry.reason) else replace(entry, about=about, reason=reason)
 

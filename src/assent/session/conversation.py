@@ -43,7 +43,7 @@ class Conversation:
         """
         self._history: list[Message | _CallsOf] = []
         self._places: dict[str, _Place] = {}
-        """By prompt id: those to which one can go back."""
+        """By prompt id: the prompts that the person can go back to."""
         self._pruned, self._bare = set[str](), set[str]()
         """Calls whose output, or only its images and files, the model is no longer sent."""
 
@@ -106,7 +106,7 @@ class Conversation:
         self.tokens = max(event.tokens_after, self.tokens - event.tokens_before + event.tokens_after)
 
     def _move_places(self, cut: int, by: int) -> None:
-        """What is in the summary cannot be gone back to."""
+        """The person cannot go back to a prompt that is in the summary."""
         self._places = {
             prompt_id: _Place(place.messages + by, min(place.tokens, self.tokens))
             for prompt_id, place in self._places.items()

@@ -4,7 +4,7 @@ import time
 
 from msgspec.structs import replace
 
-from assent.events import CommandTaken, Envelope, SessionCreated, SessionOpened
+from assent.events import CommandTaken, Envelope, SessionArchived, SessionCreated, SessionOpened
 from assent.session.log import LogDamaged, SessionLog, Stamp, new_session_id
 
 
@@ -15,6 +15,6 @@ async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None
     if not isinstance(first, SessionCreated):
         raise LogDamaged(f"session {session} does not start with its creation")
     copy = new_session_id()
-    kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | CommandTaken)]
+    kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | SessionArchived | CommandTaken)]
     more = [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)]
     return await log.create(copy, time.time(), replace(first, forked_from=session, by=by), more, stamp)

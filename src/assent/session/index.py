@@ -14,10 +14,11 @@ from assent.events import Envelope
 from assent.session.log import SessionInfo, no_such_session
 from assent.session.projection import IndexChanges, WaitingRow, decode_waiting, encode_approval, project
 from assent.session.spending_index import add_spending
+from assent.session.stored_events import readable_or_not
 
 _ONE = (
     "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1, mode, owner, client, "
-    "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held FROM sessions "
+    "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held, archived FROM sessions "
 )
 _WAITING = "session, call_id, asked_at, data"
 
@@ -82,9 +83,9 @@ def infos(sessions: Iterable[str]) -> Callable[[sqlite3.Connection], dict[str, S
 
 
 def _info(row: tuple[Any, ...]) -> SessionInfo:
-    *plain, unfinished, held = row
+    *plain, unfinished, held, archived = row
     named = dict(zip(SessionInfo.__struct_fields__, plain, strict=False))  # the columns of _ONE are in this order
-    return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held))
+    return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held), archived=bool(archived))
 
 
 def heads(db: sqlite3.Connection) -> dict[str, int]:
@@ -108,6 +109,15 @@ def owner_and_waiting(db: sqlite3.Connection, session: str) -> tuple[str, list[t
     row = db.execute("SELECT owner FROM sessions WHERE id = ?", (session,)).fetchone()
     found = db.execute(f"SELECT {_WAITING} FROM approvals WHERE session = ?", (session,))
     return "" if row is None else row[0], [(one.call_id, one.approval) for one in map(decode_waiting, found)]
+
+
+def since_last_turn(db: sqlite3.Connection, session: str) -> list[Envelope]:
+    """What can be read of it."""
+    last = "SELECT seq FROM events WHERE session = :id AND type = 'turn.finished' ORDER BY seq DESC LIMIT 1"
+    events = "SELECT session, seq, ts, v, data FROM events"
+    found = f"{events} WHERE session = :id AND seq > COALESCE(({last}), 0) ORDER BY seq"
+    entries = (readable_or_not(*row) for row in db.execute(found, {"id": session}))
+    return [entry for entry in entries if isinstance(entry, Envelope)]
 
 
 def count_waiting(db: sqlite3.Connection) -> dict[str, int]:

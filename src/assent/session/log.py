@@ -108,6 +108,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     """Its newest turn is not over."""
     held: bool = False
     """Whoever opened it last has not released it: it is open, or its process died."""
+    archived: bool = False
+    """It is not in the list of sessions."""
 
 
 class Opening(Struct, frozen=True):
@@ -115,6 +117,11 @@ class Opening(Struct, frozen=True):
 
     ts: float
     client: str
+    token: int = 0
+    """Issued by an engine that runs sessions in several processes; 0: the log issues the next one. The engine knows
+    which attempt is the newest, so an older one that wakes up late is refused, and the newest one replaces a process
+    of the same client that no longer responds.
+    """
 
 
 class Waiting(Struct, frozen=True):
@@ -144,7 +151,8 @@ class SessionLog(Protocol):
         ...
 
     async def acquire(self, session: str, opening: Opening | None = None) -> Fence:
-        """Acquires the session for writing, or raises NoSuchSession or SessionBusy.
+        """Acquires the session for writing, or raises NoSuchSession, SessionBusy, or LostFence if the token that it
+        brings is older than the newest one.
 
         With `opening`, its next event records that, in the same transaction.
         """

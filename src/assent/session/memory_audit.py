@@ -31,6 +31,9 @@ class MemoryAudit:
     async def last_id(self) -> int:
         return self._records[-1].id if self._records else self._start.id
 
+    async def mislabelled(self) -> list[int]:
+        return []
+
     async def prune(self, before: float, by: str) -> int:
         kept = [place for place, record in enumerate(self._records) if record.entry.ts >= before]
         gone = min([*kept, len(self._records) - 1])

@@ -82,10 +82,12 @@ class MemoryLog:
         stored = self._stored(session)
         if stored.open:
             raise session_busy(session)
-        stored.open = True
-        stored.token += 1
+        token = (opening and opening.token) or stored.token + 1
+        if token < stored.token:
+            raise lost_fence(session)
+        stored.open, stored.token = True, token
         waiting = ((call_id, found.approval) for call_id, found in _waiting(stored).items())
-        self._trail.opened(session, stored.owner, waiting)
+        self._trail.opened(session, stored.owner, waiting, stored.events)
         if opening is not None:
             opened = SessionOpened(stored.token, opening.client)
             stored.events.append(Envelope(len(stored.events) + 1, opening.ts, session, opened))

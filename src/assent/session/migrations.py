@@ -44,7 +44,9 @@ UPDATE inbox SET taken = strftime('%s', 'now') WHERE taken;
 CREATE INDEX stamps_by_age ON stamps (at);
 CREATE INDEX inbox_by_age ON inbox (taken) WHERE taken > 0"""
 """From here on, `taken` is a time; commands taken under an older layout count as taken now."""
-LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES, SPENDING_TABLE, AUDIT_TABLE)
+_ARCHIVE = """
+ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0"""
+LAYOUTS = (_FIRST, _INDEX, _STAMPS, _TIMES, SPENDING_TABLE, AUDIT_TABLE, _ARCHIVE)
 """Each creates its layout from the one before."""
 CURRENT_VERSION = len(LAYOUTS)
 _WITH_SPENDING = LAYOUTS.index(SPENDING_TABLE) + 1

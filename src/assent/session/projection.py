@@ -23,6 +23,7 @@ from assent.events import (
     ModelChanged,
     ModelReplied,
     PromptSubmitted,
+    SessionArchived,
     SessionCreated,
     SessionOpened,
     SessionRenamed,
@@ -32,7 +33,7 @@ from assent.session.log import Waiting, title_of
 
 _KINDS: tuple[Any, ...] = (
     *(SessionCreated, SessionOpened, SessionRenamed, PromptSubmitted, TurnFinished, ModeChanged, ModelChanged),
-    *(ApprovalRequested, ApprovalAnswered, CallScheduled, CallFinished, ModelReplied, ChatCompressed),
+    *(ApprovalRequested, ApprovalAnswered, CallScheduled, CallFinished, ModelReplied, ChatCompressed, SessionArchived),
 )
 INDEXED: tuple[str, ...] = tuple(kind.__struct_config__.tag for kind in _KINDS)
 """The types of the events that change the index, as the log names them."""
@@ -96,6 +97,8 @@ def _columns(event: Event) -> dict[str, str | bool]:
             return {"mode": event.mode, "owner": event.owner}
         case SessionOpened(client=client):
             return {"client": client}
+        case SessionArchived(archived=archived):
+            return {"archived": archived}
         case SessionRenamed(title=title):
             return {"title": title}
         case ModeChanged(mode=mode):
@@ -103,7 +106,7 @@ def _columns(event: Event) -> dict[str, str | bool]:
         case ModelChanged(model=model):
             return {"model": model}
         case PromptSubmitted():
-            return {"unfinished": True}
+            return {"unfinished": True, "archived": False}
         case TurnFinished():
             return {"unfinished": False}
         case _:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,11 +17,13 @@ from assent.events import Attached, Envelope
 from assent.models.model_protocol import Model
 from assent.parts import Usage
 from assent.policy.file_approvals import FileApprovals
-from assent.policy.kept_grants import GrantKeeper
-from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
-from assent.session.background import BackgroundPort
+from assent.session.background_recorder import BackgroundPort
+
+if TYPE_CHECKING:  # the first request does not need it
+    from assent.policy.kept_grants import GrantKeeper
+    from assent.policy.policy import Policy
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
@@ -31,6 +34,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     max_parallel: int = 64
     approval_ttl: float | None = None
     client: str = "assent"
+    token: int = 0
+    """The fence token, if an engine issued one."""
     retries: Retries = Retries()
     sleep: Sleep = asyncio.sleep
     fallback: Callable[[], Model] | None = None
@@ -41,7 +46,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Opens another model by name, for when a client changes it."""
     load_context: Callable[[Sequence[str]], Context] = lambda _: Context()
     """Reads the context files, including those of the given subfolders; called whenever they may have changed."""
-    load_mentions: Callable[[str, Policy], Awaitable[tuple[Attached, ...]] | None] = lambda _, __: None
+    load_mentions: "Callable[[str, Callable[[], Policy]], Awaitable[tuple[Attached, ...]] | None]" = lambda _, __: None
     """Reads what a prompt mentions with `@`, as far as the policy allows; None if it mentions nothing."""
     window: Callable[[str], int] = lambda _: 0
     """The context window of the model of this name, in tokens; 0 if unknown."""
@@ -64,7 +69,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """The dollars for one request to a model, by its name; None if unknown."""
     files: FileApprovals | None = None
     """What people have approved for execution; without it, commands are judged by their words alone."""
-    keeper: GrantKeeper | None = None
+    keeper: "GrantKeeper | None" = None
     """Writes grants that outlive the session; without it, there are none."""
     masker: Masker = Masker()
     """Knows the secrets that no result may show."""

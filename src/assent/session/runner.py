@@ -8,6 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from assent import __version__
@@ -17,6 +18,7 @@ from assent.agent.system_prompt import system_prompt
 from assent.approval import Mode
 from assent.commands import (
     Answer,
+    Archive,
     CancelCall,
     CancelTurn,
     Command,
@@ -45,12 +47,11 @@ from assent.events import (
 )
 from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
-from assent.policy.policy import Policy
 from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
-from assent.session.background import BackgroundRecorder
+from assent.session.background_recorder import BackgroundRecorder
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
@@ -69,6 +70,7 @@ from assent.tools.declared import PLAN
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # loaded when they are needed
+    from assent.policy.policy import Policy
     from assent.scheduler.scheduler import Scheduler
     from assent.session.titling import Titler
 
@@ -115,7 +117,7 @@ class Runner:
         self._hub = Hub()
         self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
-        self._policy = _policy(state, options)
+        self._policy = cache(lambda: _policy(state, options))
         registry.hand_over(state.changes)
         self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
         self._background = BackgroundRecorder(state.session, options.background, self._journal.record)
@@ -189,7 +191,7 @@ class Runner:
         options = options or RunOptions()
         before = [*past, *await log.read(session, past[-1].seq if past else 0)]
         state = fold(session, before)  # an unreadable session is not taken over, and nothing is written to it
-        fence = await log.acquire(session, Opening(options.clock(), options.client))
+        fence = await log.acquire(session, Opening(options.clock(), options.client, options.token))
         try:
             since = await log.read(session, state.seq)
             runner = cls(log, fence, fold(session, since, state), model, registry, options)
@@ -356,7 +358,7 @@ class Runner:
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
                     await self._context_files.reload()
-                case SetMode() | SetModel() | SetEffort() | Rename() | RevokeGrant():
+                case SetMode() | SetModel() | SetEffort() | Archive() | Rename() | RevokeGrant():
                     await self._settings.make(command)
                 case Submit() | Withdraw() | Compress():
                     raise AssertionError("handled earlier")
@@ -430,7 +432,10 @@ def _one_after_the_other(*hooks: Settled) -> Settled:
     return settled
 
 
-def _policy(state: SessionState, options: RunOptions) -> Policy:
+def _policy(state: SessionState, options: RunOptions) -> "Policy":
+    """Made from the state when it is first needed, with the first call at the latest."""
+    from assent.policy.policy import Policy
+
     return Policy(
         options.rules,
         state.mode,
@@ -452,7 +457,11 @@ def _titler(
 
 
 def _scheduler(
-    state: SessionState, registry: Registry, policy: Policy, journal: SessionJournal, options: RunOptions
+    state: SessionState,
+    registry: Registry,
+    policy: "Callable[[], Policy]",
+    journal: SessionJournal,
+    options: RunOptions,
 ) -> LazyScheduler:
     def load() -> "Scheduler":
         from assent.scheduler.scheduler import Scheduler
@@ -460,7 +469,7 @@ def _scheduler(
         return Scheduler(
             state.session,
             registry,
-            policy,
+            policy(),
             journal,
             gate=state.gate,
             attended=options.attended,

@@ -2,26 +2,29 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from assent.agent.model_caller import ModelCaller
-from assent.commands import Rename, RevokeGrant, SetEffort, SetMode, SetModel
-from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionRenamed
+from assent.commands import Archive, Rename, RevokeGrant, SetEffort, SetMode, SetModel
+from assent.events import EffortChanged, GrantRevoked, ModeChanged, ModelChanged, SessionArchived, SessionRenamed
 from assent.models.model_protocol import Model, ModelError
-from assent.policy.policy import Policy
 from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import Refused
 from assent.session.journal import SessionJournal
 from assent.session.log import title_of
 from assent.session.model_watch import ModelWatch
 
-Change = SetMode | SetModel | SetEffort | Rename | RevokeGrant
+if TYPE_CHECKING:
+    from assent.policy.policy import Policy
+
+Change = SetMode | SetModel | SetEffort | Archive | Rename | RevokeGrant
 
 
 class SessionSettings:
     def __init__(
         self,
         journal: SessionJournal,
-        policy: Policy,
+        policy: "Callable[[], Policy]",
         scheduler: LazyScheduler,
         caller: ModelCaller,
         open_model: Callable[[str], Model] | None,
@@ -55,13 +58,15 @@ class SessionSettings:
                 await self._set_model(command)
             case SetEffort(effort=effort, by=by):
                 await self._journal.record(EffortChanged(effort, by))
+            case Archive(archived=archived, by=by):
+                await self._journal.record(SessionArchived(archived, by))
             case Rename():
                 await self._rename(command)
             case RevokeGrant():
                 await self._revoke(command)
 
     async def _set_mode(self, command: SetMode) -> None:
-        self._policy.mode = command.mode
+        self._policy().mode = command.mode
         await self._journal.record(ModeChanged(command.mode, command.by))
         await self._scheduler.rejudge()
 
@@ -84,6 +89,6 @@ class SessionSettings:
         await self._journal.record(SessionRenamed(title, command.by))
 
     async def _revoke(self, command: RevokeGrant) -> None:
-        if self._policy.revoke(command.grant_id) is None:
+        if self._policy().revoke(command.grant_id) is None:
             raise Refused(f"there is no grant {command.grant_id} in this session")
         await self._journal.record(GrantRevoked(command.grant_id, command.by))

@@ -132,12 +132,14 @@ class SqliteLog:
 
         def job(db: sqlite3.Connection) -> Fence:
             self._index.opened(db, session)
-            self._trail.opened(session, *index.owner_and_waiting(db, session))
-            taken = "UPDATE sessions SET epoch = epoch + 1, held = 1 WHERE id = ? RETURNING epoch, next_seq"
-            row = db.execute(taken, (session,)).fetchone()
+            self._trail.opened(session, *index.owner_and_waiting(db, session), index.since_last_turn(db, session))
+            row = db.execute("SELECT epoch, next_seq FROM sessions WHERE id = ?", (session,)).fetchone()
             if row is None:  # deleted just now
                 raise no_such_session(session)
-            fence = Fence(session, row[0])
+            fence = Fence(session, (opening and opening.token) or row[0] + 1)
+            if fence.token < row[0]:
+                raise lost_fence(session)
+            db.execute("UPDATE sessions SET epoch = ?, held = 1 WHERE id = ?", (fence.token, session))
             if opening is not None:
                 opened = SessionOpened(fence.token, opening.client)
                 self._write(db, fence, [Envelope(row[1], opening.ts, session, opened)])

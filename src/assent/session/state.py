@@ -65,7 +65,7 @@ from assent.scheduler.call import (
     advance,
     begin,
 )
-from assent.session.background import BackgroundCommand
+from assent.session.background_recorder import BackgroundCommand
 from assent.session.conversation import Conversation
 from assent.session.log import LogDamaged, title_of
 from assent.transient_events import Queued
@@ -74,7 +74,7 @@ _Conversation = PromptSubmitted | ModelReplied | TurnFinished | ChatCompressed |
 
 
 class RewindPoint(Struct, frozen=True, kw_only=True):
-    """A prompt to which one can go back: what was said, when, and what there was before it."""
+    """A prompt that the person can go back to: what was said, when, and what came before it."""
 
     prompt_id: str
     text: str
@@ -323,7 +323,7 @@ class SessionState:
         return self.conversation.newest_calls()
 
     def rewind_points(self) -> list[RewindPoint]:
-        """The prompts to which one can go back, in order: what was compressed since is gone from the conversation."""
+        """The prompts that the person can go back to, in order: those that were compressed since are gone."""
         return [point for point in self._points.values() if self.conversation.can_rewind(point.prompt_id)]
 
     def changes_since(self, prompt_id: str) -> list[str]:

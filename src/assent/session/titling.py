@@ -1,6 +1,6 @@
 """Gives a new session a title, in the background, if there is a small model for that. Nobody waits for it.
 
-Until then, and if it fails, the session is called after the first line of its first prompt.
+Until then, and if it fails, the session is named after the first line of its first prompt.
 """
 
 import asyncio

@@ -167,7 +167,7 @@ class TurnRunner:
         if self._turn is not None:
             raise Refused("a turn is running; stop it first")
         if not self._state.conversation.can_rewind(prompt_id):
-            raise Refused("the conversation no longer has this prompt; it was compressed, or gone back from")
+            raise Refused("the conversation no longer has this prompt: it was compressed, or you went back further")
 
     def cancel(self, reason: str) -> None:
         if self._turn is None:
@@ -245,7 +245,7 @@ class TurnRunner:
         await self._scheduler.park()
 
     async def over(self) -> None:
-        """Waits until nothing is running. A title that has not come by now never will."""
+        """Waits until nothing is running. A title that has not arrived by now is not waited for."""
         if self._titler is not None:
             await self._titler.close()
         tasks = [task for task in (self._turn, *self._local) if task is not None]

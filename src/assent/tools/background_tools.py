@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import PlainDisplay, TerminalDisplay
-from assent.tools.support.background import BackgroundCommands, RunningCommand
+from assent.tools.support.background_processes import BackgroundCommands, RunningCommand
 from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 _Pid = Annotated[int, Meta(description="The process id that run_shell_command returned.")]

@@ -30,7 +30,7 @@ from assent.tools.write_todos import WriteTodosTool
 
 if TYPE_CHECKING:
     from assent.sandbox.confinement import Confinement
-    from assent.tools.support.background import BackgroundCommands
+    from assent.tools.support.background_processes import BackgroundCommands
     from assent.web.fetch import Web
 
 

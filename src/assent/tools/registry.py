@@ -1,6 +1,6 @@
 """The tools of a session: lookup, listing, schemas for the model, and suggestions for unknown names.
 
-Tools may be promised: what the model is told about them is known, and their code is loaded when somebody asks for one.
+Tools may be promised: what the model is told about them is known, and their code is loaded when one of them is used.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
@@ -46,15 +46,19 @@ def _facts(tool: AnyTool | _Promised) -> ToolFacts:
     return tool.facts if isinstance(tool, _Promised) else tool.facts()
 
 
+def _for_model(tool: AnyTool | _Promised) -> bool:
+    return tool.facts.for_model if isinstance(tool, _Promised) else tool.for_model
+
+
 def _server(tool: AnyTool | _Promised) -> str:
     """Only built-in tools are promised."""
     return "" if isinstance(tool, _Promised) else tool.server
 
 
 class Registry:
-    def __init__(self, tools: Iterable[AnyTool] = (), *, exclude: Iterable[str] = ()) -> None:
+    def __init__(self, tools: Iterable[AnyTool] = ()) -> None:
         self._tools: dict[str, AnyTool | _Promised] = {}
-        self._excluded = frozenset(exclude)
+        self._excluded: frozenset[str] = frozenset()
         self._declarations: tuple[Declaration, ...] | None = None
         self._waits: list[Callable[[str], Awaitable[None]]] = []
         self._changes: Mapping[str, FileChange] = {}
@@ -72,12 +76,20 @@ class Registry:
             self._add(each.name, _Promised(each, together))
 
     def _add(self, name: str, tool: "AnyTool | _Promised") -> None:
-        if name in self._excluded:
-            return
         if name in self._tools:
             raise DuplicateTool(f"two tools are called {name!r}")
         self._tools[name] = tool
         self._declarations = None
+
+    def exclude(self, names: Iterable[str]) -> None:
+        """Do not offer these tools to the model. People can still use them."""
+        self._excluded |= frozenset(names)
+        self._declarations = None
+
+    def offers(self, name: str) -> bool:
+        """Whether the model may call this tool."""
+        tool = self._tools.get(name)
+        return tool is not None and _for_model(tool) and name not in self._excluded
 
     def discard(self, name: str) -> None:
         if self._tools.pop(name, None) is not None:
@@ -133,10 +145,8 @@ class Registry:
     def declarations(self) -> tuple[Declaration, ...]:
         """Every request includes them, so the schemas are built once."""
         if self._declarations is None:
-            known = map(_facts, self._tools.values())
-            self._declarations = tuple(
-                Declaration(facts.name, facts.description, facts.schema) for facts in known if facts.for_model
-            )
+            offered = (_facts(tool) for name, tool in self._tools.items() if self.offers(name))
+            self._declarations = tuple(Declaration(facts.name, facts.description, facts.schema) for facts in offered)
         return self._declarations
 
     def not_found(self, name: str) -> str:

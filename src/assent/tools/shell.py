@@ -6,7 +6,7 @@ imported with the first call, ends the command with everything it started.
 
 import functools
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
 from assent.plan import SandboxName
 from assent.secrets.mask import Masker
+from assent.tools.support.command_sandbox import CommandSandbox
 from assent.tools.support.files import Files
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.web.destinations import check_entry
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.sandbox.trials import StartedTrial, Trials
-    from assent.tools.support.background import BackgroundCommands
+    from assent.tools.support.background_processes import BackgroundCommands
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.whole_output import WholeOutput
@@ -39,12 +40,8 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
-_NO_SANDBOX = (
-    "There is no sandbox here: {}. Commands that rules allow run without one; `assent sandbox check` tells more."
-)
-_CHANGED_MEANWHILE = (
-    "{} changed while the command was starting or running: other content than the approved may have run."
-)
+_NO_SANDBOX = "There is no sandbox here: {}. Commands that rules allow run without one; see `assent sandbox check`."
+_CHANGED_MEANWHILE = "{} changed while the command was starting or running: content that was not approved may have run."
 TERMINAL = (120, 40)
 """Columns and rows."""
 
@@ -148,7 +145,7 @@ class ShellTool(Tool[ShellParams]):
 
     @functools.cached_property
     def background(self) -> "BackgroundCommands":
-        from assent.tools.support.background import BackgroundCommands
+        from assent.tools.support.background_processes import BackgroundCommands
 
         return self._background or BackgroundCommands()
 
@@ -187,6 +184,14 @@ class ShellInvocation(Invocation):
         self._notices: list[str] = []
         """What the person is told with the output, besides the model."""
         self._trial: ShellTrial | None = None
+        self._sandbox = CommandSandbox(
+            tool.confinement,
+            tool.approved,
+            tool.domains,
+            asked=params.sandbox or None,
+            writable=params.writable,
+            domains=params.domains,
+        )
 
     def describe(self) -> str:
         where = f" [in {self._params.dir_path}]" if self._params.dir_path else ""
@@ -196,21 +201,18 @@ class ShellInvocation(Invocation):
 
     async def should_confirm(self) -> ExecDetails:
         """The gate adds what it finds: the programs named, the risk and why."""
-        if self._tool.confinement is not None and self._asked != "off" and (paths := self._wanted_paths):
-            confinement = self._tool.confinement()
-            if why := next(filter(None, map(confinement.why_not_writable, paths)), None):
-                raise ToolFailed("invalid_tool_params", f"{why}. Only `sandbox: off` can do that.")
+        self._sandbox.check()
         return ExecDetails(
             command=self._params.command,
             roots=(),
             directory=self._directory(),
             risk="high",
             risk_reason="It was not analysed.",
-            sandbox=self._asked,
-            wider=self._is_wider,
+            sandbox=self._sandbox.profile,
+            wider=self._sandbox.is_wider,
             background=self._params.is_background,
-            domains=self._wanted_domains if self._asked == "network" else (),
-            writable=self._wanted_paths if self._asked != "off" else (),
+            domains=self._sandbox.domains,
+            writable=self._sandbox.writable,
             trial=None if self._trial is None else await self._trial.shown(),
         )
 
@@ -241,7 +243,7 @@ class ShellInvocation(Invocation):
         if self._params.is_background:
             return await self._start_in_background(permit, live)
         ended = await self._watched(permit, await self._confined(permit), live)
-        report = self._report(ended, permit, self._profile(permit))
+        report = self._report(ended, permit, self._sandbox.profile_for(permit))
         notices = "".join(f"[{note}]\n" for note in self._notices)
         output = for_person(ended.finished) + ended.access.for_person() + notices
         return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
@@ -279,7 +281,7 @@ class ShellInvocation(Invocation):
         typing = typing and permit.plan is None and self._tool.typing
         keyboard = self._open_keyboard(live) if typing else None
         removed: list[str] = []
-        access = NetworkAccess(live, self._domains(permit))
+        access = NetworkAccess(live, self._sandbox.domains_for(permit))
         watch = StartWatch(permit.unchanged)
 
         def on_output(text: str) -> None:
@@ -325,14 +327,14 @@ class ShellInvocation(Invocation):
         from assent.tools.support.network_access import proxied
 
         plain = command_environment(self._tool.environment, typing=keyboard is not None)
-        env = plain if confined is None else self._confined_environment(plain, permit, confined)
+        env = plain if confined is None else self._sandbox.environment(plain, permit, confined)
         added = {name: value for name, value in env.items() if plain.get(name) != value}
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         given = self._tool.limits
         argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
-        doorway = None if confined is None else confined.doorway
-        async with proxied(doorway, access, self._tool.resolve, self._tool.dial):
+        sandbox_port = None if confined is None else confined.sandbox_port
+        async with proxied(sandbox_port, access, self._tool.resolve, self._tool.dial):
             return await run(
                 argv,
                 cwd=self._directory(),
@@ -362,11 +364,11 @@ class ShellInvocation(Invocation):
 
     async def _start_in_background(self, permit: Permit, live: Live) -> ToolResult:
         """The call ends when the command runs. A background command has no time limits, and nobody types into it."""
-        from assent.tools.support.background import TooMany
+        from assent.tools.support.background_processes import TooMany
         from assent.tools.support.network_access import NetworkAccess
 
         confined = await self._confined(permit)
-        access = NetworkAccess(live, self._domains(permit))
+        access = NetworkAccess(live, self._sandbox.domains_for(permit))
         limits = replace(self._limits, idle=None, total=None)
 
         async def work(on_start: Callable[[int], None], on_output: Callable[[str], None]) -> "ProcessFinished":
@@ -390,57 +392,14 @@ class ShellInvocation(Invocation):
         keyboard = self._keyboard = Keyboard(lambda wanted: live.asks(wanted, keyboard.type))
         return keyboard
 
-    @property
-    def _asked(self) -> SandboxName:
-        """The profile in which it runs as it is written: what the model asks for, or at least what the paths and hosts
-        need that it asks for.
-        """
-        if self._params.sandbox or not self._is_wider:
-            return self._params.sandbox or self._tool.approved
-        return "network" if self._params.domains or self._tool.approved == "network" else "workspace"
-
-    @property
-    def _is_wider(self) -> bool:
-        asks = self._params.sandbox or self._params.writable or self._params.domains
-        return bool(asks) and self._tool.confinement is not None
-
-    @property
-    def _wanted_domains(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._tool.domains, *self._params.domains)))
-
-    @property
-    def _wanted_paths(self) -> tuple[str, ...]:
-        return tuple(os.path.realpath(os.path.expanduser(path)) for path in self._params.writable)
-
-    def _writable(self, permit: Permit) -> tuple[str, ...]:
-        """Where it may write, besides the workspace."""
-        return self._wanted_paths if permit.plan is None else permit.plan.writable
-
-    def _confined_environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
-        from assent.sandbox.confinement import confined_environment
-
-        return confined_environment(env, proxied=confined.doorway is not None, writable=self._writable(permit))
-
-    def _profile(self, permit: Permit) -> SandboxName:
-        if self._tool.confinement is None:
-            return "off"
-        return permit.plan.sandbox if permit.plan is not None else self._asked
-
-    def _domains(self, permit: Permit) -> tuple[str, ...]:
-        """Where it may connect to without asking."""
-        return self._wanted_domains if permit.plan is None else (*self._tool.domains, *permit.plan.domains)
-
     async def _confined(self, permit: Permit) -> "Confined | None":
         """What puts the command into its sandbox. A person who was shown a sandbox gets one, or the command does not
         run; what rules allow ran before there was a sandbox, and the person was told that there is none.
         """
         from assent.sandbox.confinement import Unconfined
 
-        confinement = self._tool.confinement
-        if confinement is None or (name := self._profile(permit)) == "off":
-            return None
         try:
-            return await confinement().confine(name, self._directory(), writable=self._writable(permit))
+            return await self._sandbox.confine(permit, self._directory())
         except Unconfined as error:
             if permit.plan is not None:
                 self._without_sandbox(error)
@@ -477,7 +436,7 @@ class ShellInvocation(Invocation):
             self._notices.append(_NO_SANDBOX.format(why))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
-        from assent.process.leftover import end_leftovers
+        from assent.process.leftover_processes import end_leftovers
 
         return await end_leftovers(mark)
 

@@ -8,7 +8,7 @@ import functools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -18,8 +18,10 @@ from assent.events import FileChange
 from assent.parts import Display, Failure, InputWanted, JsonObject, Media, Text
 from assent.plan import ExecutedFile, Plan
 from assent.trial import Trial
-from assent.web.access import Access, ConnectionEnd
-from assent.web.destinations import Destination
+
+if TYPE_CHECKING:
+    from assent.web.connection_verdict import Access, ConnectionEnd
+    from assent.web.destinations import Destination
 
 Kind = Literal["read", "search", "edit", "execute", "fetch", "think", "other"]
 
@@ -109,13 +111,13 @@ class Live(Protocol):
 
     def process(self, pid: int) -> None: ...
 
-    async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
+    async def may_connect(self, number: int, wanted: "Destination", entries: tuple[str, ...]) -> "Access":
         """Whether a command may connect; it may take as long as a person takes to answer. `entries` are the domains
         that were allowed with the command. The verdict is recorded when this returns.
         """
         ...
 
-    def connection_ended(self, number: int, end: ConnectionEnd) -> None: ...
+    def connection_ended(self, number: int, end: "ConnectionEnd") -> None: ...
 
     def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
         """The command waits for a person to type this, with `type_in`; None: it no longer waits."""

@@ -21,7 +21,7 @@ _NOT_PUBLIC_4 = """
 """  # 168.63.129.16 answers for the host inside every Azure machine
 _PUBLIC_6 = "2000::/3"
 _NOT_PUBLIC_6 = "2001::/23 2001:db8::/32 2620:4f:8000::/48 3fff::/20"
-_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+_NUMBER = r"0x[0-9a-f]*|[0-9]+"
 
 
 def parse_ipv4(host: str) -> str | None:
@@ -32,7 +32,7 @@ def parse_ipv4(host: str) -> str | None:
     disagree.
     """
     parts = host.split(".")
-    if not _NUMBER.fullmatch(parts[-1]):
+    if not re.fullmatch(_NUMBER, parts[-1]):
         return None
     numbers = [_number(part) for part in parts]
     *first, last = numbers
@@ -43,7 +43,7 @@ def parse_ipv4(host: str) -> str | None:
 
 
 def _number(text: str) -> int:
-    if not _NUMBER.fullmatch(text) or len(text) > 16:
+    if not re.fullmatch(_NUMBER, text) or len(text) > 16:
         raise ValueError(f"{text} is not part of an address")
     if text.startswith("0x"):
         return int(text[2:] or "0", 16)

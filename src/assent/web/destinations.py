@@ -18,8 +18,8 @@ CONNECT = "connect"
 WEB_PORTS = (80, 443)
 """The ports that an entry without a port covers."""
 _SCHEME = "tcp://"
-_WITH_PORT = re.compile(r"(.+?)(?::(\d{1,5}))?")
-_BARE_IPV6 = re.compile(r"=?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
+_WITH_PORT = r"(.+?)(?::(\d{1,5}))?"
+_BARE_IPV6 = r"=?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*"
 
 
 class Destination(Struct, frozen=True):
@@ -72,6 +72,13 @@ def covers_exactly(entry: str, wanted: Destination) -> bool:
     return covers(entry, wanted) and domain_matches(f"={host.removeprefix('=').removeprefix('*.')}", wanted.host)
 
 
+def is_listed(wanted: Destination, entries: Iterable[str], exact: Iterable[str]) -> bool:
+    """A suspicious name must be named itself, in `exact`: one below an allowed domain may carry data to its owner."""
+    if wanted.warnings():
+        return any(covers_exactly(entry, wanted) for entry in exact)
+    return any(covers(entry, wanted) for entry in entries)
+
+
 def check_entry(entry: str) -> str | None:
     """Why an entry covers nothing, or more than anybody could mean."""
     host, port = _split(entry)
@@ -108,10 +115,10 @@ def port_of(entry: str) -> int | None:
 
 def _split(entry: str) -> tuple[str, int | None]:
     """Host and port. An IPv6 address needs no brackets if it has no port."""
-    if _BARE_IPV6.fullmatch(entry):
+    if re.fullmatch(_BARE_IPV6, entry):
         exact = "=" if entry.startswith("=") else ""
         return f"{exact}[{entry.removeprefix('=')}]", None
-    found = _WITH_PORT.fullmatch(entry)
+    found = re.fullmatch(_WITH_PORT, entry)
     if found is None:
         return entry, None
     return found[1], None if found[2] is None else int(found[2])

@@ -8,7 +8,7 @@ import re
 
 from assent.web.addresses import parse_ipv4
 
-_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _LOCAL = ("localhost", "local", "internal", "intranet", "localdomain", "lan", "onion", "arpa")
 
 
@@ -26,7 +26,7 @@ def canonical_host(text: str) -> str:
     labels = name.split(".")
     if "" in labels:
         raise BadHost("the host name has an empty part")
-    if wrong := next((label for label in labels if not _LABEL.fullmatch(label)), None):
+    if wrong := next((label for label in labels if not re.fullmatch(_LABEL, label)), None):
         raise BadHost(f"the host name has an invalid part ({wrong[:40]!r})")
     _check_punycode(labels)
     try:

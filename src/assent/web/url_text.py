@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from math import log2
 
-_UNSAFE = re.compile(r"[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]")
+_UNSAFE = r"[^!#$%&'()*+,\-./0-9:;=?@A-Z_a-z~]"
 _TOKEN = re.compile(r"[A-Za-z0-9]+")  # the words of a phrase are joined by other characters
-_HEX = re.compile(r"[0-9a-fA-F]+")
+_HEX = r"[0-9a-fA-F]+"
 _LONG_QUERY = 200
 _LONG_PATH = 400
 
@@ -18,7 +18,7 @@ _LONG_PATH = 400
 def encode_rest(rest: str) -> str:
     """Path and query: invalid characters are percent-encoded, nothing is decoded."""
     path = rest if rest.startswith("/") else "/" + rest
-    return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), path)
+    return re.sub(_UNSAFE, lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), path)
 
 
 def decoded(canonical: str, host: str, readable: str) -> str:
@@ -62,7 +62,7 @@ def _carries_data(text: str, shortest: int) -> bool:
 
 def _looks_coded(token: str) -> bool:
     """Random-looking letters: base64 has about 5 bits per character, hex nearly 4, words less."""
-    if len(token) >= 32 and _HEX.fullmatch(token):
+    if len(token) >= 32 and re.fullmatch(_HEX, token):
         return True
     has_digit, has_upper = any(c.isdigit() for c in token), any(c.isupper() for c in token)
     return (has_digit or has_upper) and _entropy(token) >= (4.0 if has_digit else 4.3)

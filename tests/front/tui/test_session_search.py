@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assent.app.session_keeping import delete_session, rename_session, search_sessions
+from assent.app.session_management import delete_session, rename_session, search_sessions
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.small_screens import LineScreen
 from assent.session.log import SessionBusy

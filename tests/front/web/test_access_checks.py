@@ -308,9 +308,15 @@ async def test_a_body_without_a_length_is_counted(tmp_path: Path):
     assert await entry.post(JSON, body=[b"x" * 60, b"x" * 41]) == 413
 
 
-async def test_messages_and_decisions_may_be_larger(tmp_path: Path):
-    entry = Entry(tmp_path, RequestLimits(body=10, large_body=20))
-    for path, most in (("/x/messages", 20), ("/x/decision", 20), ("/x/messages/y", 10), ("/x/decisions", 10)):
+async def test_messages_decisions_and_uploads_may_be_larger(tmp_path: Path):
+    entry = Entry(tmp_path, RequestLimits(body=10, large_body=20, upload_body=30))
+    for path, most in (
+        ("/x/messages", 20),
+        ("/x/decision", 20),
+        ("/x/uploads", 30),
+        ("/x/messages/y", 10),
+        ("/x/decisions", 10),
+    ):
         assert await entry.post(JSON, body=[b"x" * most], path=path) == 204
         assert await entry.post(JSON, body=[b"x" * most, b"x"], path=path) == 413
         assert await entry.post(JSON, (b"content-length", b"%d" % most), path=path) == 204

@@ -51,6 +51,29 @@ async def test_a_prompt_runs_to_its_end_with_an_answer_in_the_middle(served: Ser
 
 
 @pytest.mark.spec("H1")
+async def test_an_archived_session_leaves_the_list_is_found_and_comes_back_with_a_prompt(served: Served, api: Api):
+    kept, put_away = [(await api.create(title=title))["id"] for title in ("kept", "put away")]
+    await api.change(put_away, archived=True)
+
+    async def ids(archived: str) -> list[str]:
+        listed = await api.sessions(archived=archived)
+        assert listed["total"] == len(listed["sessions"])
+        return [one["id"] for one in listed["sessions"]]
+
+    assert (await ids("no"), await ids("only")) == ([kept], [put_away])
+    assert set(await ids("all")) == {kept, put_away}
+    assert (await api.sessions())["archived"] == 1
+    copy = (await api.fork(put_away))["id"]
+    assert set(await ids("no")) == {kept, copy}
+    await api.change(put_away, archived=False)
+    assert await ids("only") == []
+    await api.change(put_away, archived=True)
+    await api.say(put_away, "go on")
+    await until_event(api, put_away, "prompt.submitted")
+    assert await ids("only") == []
+
+
+@pytest.mark.spec("H1")
 async def test_sessions_are_listed_renamed_forked_and_deleted(api: Api):
     first = await api.create(title="one")
     second = await api.create()

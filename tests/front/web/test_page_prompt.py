@@ -295,8 +295,26 @@ def test_everything_that_waits_is_shown_and_can_be_edited_or_taken_back(served: 
     expect(waiting).to_contain_text("one")
     tab.page.get_by_role("button", name="Stop", exact=True).click()
     tab.sees("Stopped.")
+    expect(waiting).to_contain_text("Held: the turn was stopped")
+    tab.sees("1 held")
+    waiting.get_by_role("button", name="Send what is held").click()
     expect(prompts(tab).last).to_contain_text("one")
     expect(box(tab)).to_have_value("two")
+
+
+@pytest.mark.spec("H2")
+def test_a_message_that_steers_says_so_and_is_read_before_the_turn_is_over(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    tab.begin(served.play(asks_for(shell("touch x")), says("Blue, then."), says("Too late.")), served.project())
+    expect(tab.card()).to_be_visible()
+    box(tab).fill("make it blue")
+    tab.page.keyboard.press("Control+Enter")
+    expect(tab.page.get_by_label("Waiting prompt")).to_contain_text("Read at the next step")
+    tab.yes()
+    tab.sees("Blue, then.")
+    said = tab.page.get_by_role("log", name="Conversation").inner_text()
+    assert said.index("make it blue") < said.index("Blue, then.")  # in the queue, it would come after the turn
+    assert tab.complaints == []
 
 
 def test_what_began_in_the_meantime_cannot_be_taken_back_and_this_is_said(served: Served, windows: Windows) -> None:

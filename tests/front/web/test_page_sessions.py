@@ -50,6 +50,31 @@ def behind(tab: Tab, method: str, path: str, body: object = None) -> None:
 
 
 @pytest.mark.spec("H2")
+def test_an_archived_session_leaves_the_list_is_found_and_restored(served: Served, windows: Windows) -> None:
+    tab = windows.open("arno", owner="arno")
+    archived = finished(served, tab, "old words")
+    for number in range(8):
+        behind(tab, "POST", "/sessions", {"title": f"other {number}", "folder": str(served.folder)})
+    expect(rows(tab)).to_have_count(9)
+    menu(tab, "Archive", "Menu of old words")
+    expect(rows(tab).filter(has_text="old words")).to_have_count(0)
+    tab.sees("Archived: old words.")
+    tab.page.get_by_label("Find a session").fill("old words")
+    expect(rows(tab).filter(has_text="old words")).to_contain_text("archived")
+    tab.page.get_by_label("Find a session").fill("")
+    tab.page.get_by_role("button", name="Archived (1)").click()
+    expect(rows(tab)).to_have_count(1)
+    rows(tab).get_by_role("link").click()
+    tab.page.wait_for_url(f"**/#/s/{archived}")
+    tab.sees("Hello.")
+    menu(tab, "Restore")
+    expect(rows(tab)).to_have_count(0)
+    tab.page.get_by_role("button", name="Back to the sessions").click()
+    expect(rows(tab).filter(has_text="old words")).to_have_count(1)
+    assert tab.complaints == []
+
+
+@pytest.mark.spec("H2")
 def test_a_session_is_renamed_from_its_menus_and_a_refusal_is_told(served: Served, windows: Windows) -> None:
     tab = windows.open("rena", owner="rena")
     session = finished(served, tab, "first words")

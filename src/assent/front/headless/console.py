@@ -4,13 +4,14 @@ Nothing is written into an open question; it appears once the question is closed
 """
 
 import os
-import shutil
 import sys
 from collections import deque
 from unicodedata import combining, east_asian_width
 
 from assent.app.style import Style
+from assent.terminal_width import columns
 
+STDERR = 2
 HELD_LINES = 2_000
 """What is kept while a question is open: the newest lines. All output is in the log anyway."""
 
@@ -46,7 +47,7 @@ class Console:
         """Shows a line that is not finished, in place of its earlier state."""
         self._changing = text
         if self._redraws and not self._asking and text:
-            self._write(self._start() + clipped(text, shutil.get_terminal_size().columns - 1))
+            self._write(self._start() + clipped(text, columns(STDERR) - 1))
             self._column_open = True
 
     def finish_line(self) -> None:
@@ -114,3 +115,9 @@ def clipped(text: str, width: int) -> str:
 
 def _cells(char: str) -> int:
     return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+
+
+def _columns() -> int:
+    import shutil  # only a line that changes needs it, never the first request
+
+    return shutil.get_terminal_size().columns

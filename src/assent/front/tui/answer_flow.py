@@ -7,8 +7,8 @@ from assent.approval import AskDetails, EditDetails, Grant
 from assent.commands import Answer
 from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen, ScopeScreen
 from assent.front.tui.ask_screen import AskScreen
+from assent.front.tui.external_input import in_editor
 from assent.front.tui.key_guard import KeyGuard
-from assent.front.tui.outside import in_editor
 from assent.parts import JsonObject
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
-    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo
+    from assent.app.session_management import FoundSession
     from assent.approval import Grant, Mode
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
-    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo, SessionLog
+    from assent.app.session_management import FoundSession
     from assent.config import Settings
     from assent.parts import Effort
 
@@ -116,7 +116,7 @@ class LocalHost:
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.lookup import begun_sessions
 
-        return await begun_sessions(await self.log())
+        return [session for session in await begun_sessions(await self.log()) if not session.archived]
 
     async def _forget_unused(self) -> None:
         """Deletes the session created here if it is left before anything was said in it."""
@@ -140,17 +140,17 @@ class LocalHost:
 
     async def rename(self, session: str, title: str) -> None:
         from assent.app.identity import me
-        from assent.app.session_keeping import rename_session
+        from assent.app.session_management import rename_session
 
         await rename_session(await self.log(), session, title, me())
 
     async def delete(self, session: str) -> None:
-        from assent.app.session_keeping import delete_session
+        from assent.app.session_management import delete_session
 
         await delete_session(self._env, await self.log(), session)
 
     async def search(self, text: str) -> "Sequence[FoundSession]":
-        from assent.app.session_keeping import search_sessions
+        from assent.app.session_management import search_sessions
 
         return await search_sessions(await self.log(), text)
 

@@ -1,7 +1,7 @@
 """The host for sessions on a server: the same screen, attached from outside."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.mcp_types import Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
-    from assent.app.session_keeping import FoundSession
     from assent.app.session_log import SessionInfo
+    from assent.app.session_management import FoundSession
     from assent.client import Api, RemoteClient
 
 
@@ -68,7 +68,8 @@ class RemoteHost:
 
     async def _find(self, api: "Api", name: str) -> str:
         """By a whole id, the start of one, or `latest`."""
-        known: list[str] = [one["id"] for one in (await api.sessions())["sessions"]]
+        listed: list[dict[str, Any]] = (await api.sessions(archived="all"))["sessions"]
+        known: list[str] = [one["id"] for one in listed if name != "latest" or not one["archived"]]
         if not known:
             raise NotHere("there are no sessions on this server yet; start one with: assent attach --new")
         found = known[:1] if name == "latest" else [id for id in known if id.startswith(name)]

@@ -24,10 +24,10 @@ from assent.config import TerminalSettings
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
+from assent.front.tui.external_input import edit_prompt, paste_picture
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
-from assent.front.tui.outside import edit_prompt, paste_picture
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
@@ -35,7 +35,7 @@ from assent.front.tui.render import ItemRenderer
 from assent.front.tui.scrollback import last_lines, print_lines
 from assent.front.tui.session_link import SessionLink
 from assent.front.tui.status import StatusUpdater
-from assent.front.tui.stopping import Stopping
+from assent.front.tui.stop_keys import Stopping
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.todo_view import TodoView

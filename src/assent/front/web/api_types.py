@@ -49,10 +49,37 @@ class Change(Body, frozen=True):
     model: Name | None = None
     effort: Effort | Literal["default"] | None = None
     """`default` leaves it to the provider."""
+    archived: bool | None = None
 
 
 class Said(Body, frozen=True):
     text: Annotated[str, Meta(min_length=1)]
+    steer: bool = False
+    """During a turn, the model reads it at its next step, and not only when the turn is over."""
+
+
+class Upload(Body, frozen=True):
+    name: Annotated[str, Meta(min_length=1, max_length=500)]
+    data: bytes
+    """In base64."""
+
+
+class Uploaded(Struct, frozen=True):
+    path: str
+    """For a prompt: `@` and this path includes the file."""
+
+
+class PushSubscription(Body, frozen=True):
+    """As the browser's `PushSubscription` has it."""
+
+    endpoint: Annotated[str, Meta(min_length=1, max_length=2000)]
+    p256dh: Annotated[str, Meta(max_length=200)]
+    auth: Annotated[str, Meta(max_length=100)]
+
+
+class PushState(Struct, frozen=True):
+    key: str
+    subscribed: bool
 
 
 class PromptChoice(Body, frozen=True):
@@ -62,6 +89,12 @@ class PromptChoice(Body, frozen=True):
 
 class Reason(Body, frozen=True):
     reason: ShortText = ""
+
+
+class Stop(Body, frozen=True):
+    reason: ShortText = ""
+    hold: bool = False
+    """What is in the queue stays there until somebody releases it."""
 
 
 class Typed(Body, frozen=True):
@@ -183,12 +216,16 @@ class SessionView(Struct, frozen=True, kw_only=True):
     updated_at: float
     problem: str = ""
     """Why it could not be opened here, if it could not."""
+    archived: bool = False
+    """It is listed only if archived sessions are asked for."""
 
 
 class SessionList(Struct, frozen=True):
     revision: int
     total: int
     sessions: tuple[SessionView, ...]
+    archived: int = 0
+    """How many archived sessions there are, listed or not."""
 
 
 class Found(Struct, frozen=True):

@@ -10,11 +10,11 @@ from msgspec import Struct
 from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, make_engine
 from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
+from assent.app.question_notices import QuestionNotices
 from assent.app.session_log import SessionLog
 from assent.app.webhooks import Webhooks
 from assent.config import Settings
 from assent.events import Envelope
-from assent.front.web.access import Access
 from assent.front.web.answer_priority import AnswerPriority
 from assent.front.web.call_output import CallOutputs
 from assent.front.web.command_gateway import CommandGateway
@@ -26,8 +26,10 @@ from assent.front.web.model_metrics import ModelMetrics
 from assent.front.web.named_prompts import Prompts
 from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
+from assent.front.web.push_subscriptions import PUSH, PushSubscriptions
 from assent.front.web.readiness import Readiness
 from assent.front.web.request_limits import RequestLimits
+from assent.front.web.server_access import Access
 from assent.front.web.server_log import ServerLog
 from assent.front.web.state_cache import StateCache
 from assent.front.web.traffic import Traffic
@@ -86,7 +88,8 @@ class AppState:
         self.readiness = Readiness(log.try_writing)
         self.traffic = Traffic()
         self.model_metrics = ModelMetrics()
-        self.webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
+        self.push = PushSubscriptions(data / PUSH, setup.settings.push, self.access.tokens, setup.env)
+        self.notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env), self.push)
         parts = (
             self.feeds,
             self.overview,
@@ -95,7 +98,7 @@ class AppState:
             self.replies,
             self.prompts,
             self.model_metrics,
-            self.webhooks,
+            self.notices,
         )
         listeners += [part.on_event for part in parts]  # only now: most of them need the engine
         self._stop_watching: Callable[[], None] | None = None
@@ -134,7 +137,7 @@ class AppState:
         await self.catalog.close()
         await self.prompts.close()
         await self.engine.drain()
-        await self.webhooks.close()
+        await self.notices.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 

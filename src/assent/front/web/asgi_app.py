@@ -21,10 +21,12 @@ from assent.front.web import (
     routes_changes,
     routes_phone,
     routes_prompts,
+    routes_push,
     routes_search,
     routes_server,
     routes_sessions,
     routes_tokens,
+    routes_uploads,
 )
 from assent.front.web.access_tokens import Principal
 from assent.front.web.app_state import AppState
@@ -50,7 +52,7 @@ from assent.front.web.security import (
 AnyRequest = Request[Any, Any, Any]
 INTERNAL = "internal error; the server's log has it under this request_id. The sessions are intact"
 COMPRESSED_FROM = 16_384
-"""Bytes: for less, it is not worth the time."""
+"""Bytes: compressing less is not worth the time."""
 NO_BODY = "data: 'data'"
 """The framework's message for a missing body."""
 
@@ -88,6 +90,8 @@ def _api(app_state: AppState) -> Litestar:
         routes_background,
         routes_changes,
         routes_prompts,
+        routes_uploads,
+        routes_push,
         routes_tokens,
         routes_phone,
         routes_search,
@@ -118,7 +122,7 @@ def _api(app_state: AppState) -> Litestar:
             render_plugins=[],
             operation_id_creator=_operation_id,
         ),
-        request_max_body_size=app_state.setup.limits.large_body,
+        request_max_body_size=app_state.setup.limits.upload_body,
         logging_config=None,
         compression_config=CompressionConfig("gzip", minimum_size=COMPRESSED_FROM, gzip_compress_level=4),
     )

@@ -86,6 +86,7 @@ class CommandGateway:
             created_at=info.created_at,
             updated_at=info.updated_at,
             problem=self._engine.problem(info.id),
+            archived=info.archived,
         )
 
     async def _status(self, info: SessionInfo) -> Status:

@@ -1,4 +1,4 @@
-"""One request and its response, as the log sees them: an id that also the client gets, and one line at the end."""
+"""One request and its response, as the log sees them: an id that the client gets as well, and one line at the end."""
 
 import re
 import secrets

@@ -36,7 +36,7 @@ class Housekeeping:
             self._log.info("audit.pruned", records=gone)
 
     async def log_head(self) -> None:
-        """With the head in a log that is kept elsewhere, nobody can remove the end of the audit unnoticed."""
+        """With the head in a log kept elsewhere, nobody can remove the end of the audit without being noticed."""
         newest = await self._audit.find(AuditQuery(limit=1))
         if newest and newest[0].id != self._logged:
             self._logged = newest[0].id

@@ -81,7 +81,7 @@ def _escaped(value: str) -> str:
 
 
 def _number(value: float) -> str:
-    """All digits: a counter must not stand still above a million."""
+    """With all digits: rounded, a counter above a million would seem to stand still."""
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
 
 

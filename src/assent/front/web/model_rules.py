@@ -21,7 +21,7 @@ def why_refused(name: str, access: ModelAccess, patterns: Sequence[str]) -> str:
     if any(fnmatchcase(resolved, pattern) for pattern in patterns):
         return ""
     return (
-        f"this server does not allow the model file {path}; whoever runs it can allow such files with "
+        f"this server does not allow the model file {path}; its operator can allow such files with "
         f"--allow-model '{provider}:/FOLDER/*'"
     )
 

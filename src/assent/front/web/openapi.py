@@ -41,7 +41,7 @@ def _tag_of(path: str) -> str:
             return "approvals"
         case ["sessions" | "files", *_]:
             return "sessions"
-        case ["tokens" | "login" | "logout" | "login-codes" | "me", *_]:
+        case ["tokens" | "login" | "logout" | "login-codes" | "push" | "me", *_]:
             return "access"
         case ["audit", *_]:
             return "audit"

@@ -18,6 +18,7 @@ from assent.events import (
     ModeChanged,
     ModelChanged,
     PromptSubmitted,
+    SessionArchived,
     SessionRenamed,
     TurnFinished,
 )
@@ -78,7 +79,14 @@ class Overview:
                 self._touch_session(envelope.session, approvals=True)
             case CallScheduled() | CallFinished() if self._waiting:
                 self._touch_session(envelope.session, approvals=True)
-            case PromptSubmitted() | TurnFinished() | SessionRenamed() | ModeChanged() | ModelChanged():
+            case (
+                PromptSubmitted()
+                | TurnFinished()
+                | SessionArchived()
+                | SessionRenamed()
+                | ModeChanged()
+                | ModelChanged()
+            ):
                 self._touch_session(envelope.session, approvals=False)
             case _:
                 pass

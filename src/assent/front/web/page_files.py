@@ -1,7 +1,7 @@
 """The page's own files: `/` is its index, `/page/…` the rest. They are listed at startup; nothing else is served.
 
 Modules and styles are served as two files, whose URLs change with their content: a browser that has them does not ask
-again. All other files have an ETag. Everything is compressed once.
+again. All other files have an ETag. Each file is compressed once.
 """
 
 import gzip

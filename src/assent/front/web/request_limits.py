@@ -12,6 +12,8 @@ class RequestLimits(Struct, frozen=True, kw_only=True):
     login_body: int = 4_000
     large_body: int = 8_000_000
     """For messages and decisions, which may carry whole files."""
+    upload_body: int = 14_000_000
+    """For a file that goes with a prompt: the largest one that a model gets, in base64."""
     body_seconds: float = 30.0
     """Within which the whole body must arrive."""
     requests_per_second: float = 200.0

@@ -24,7 +24,8 @@ async def list_audit(
     kind: ShortText = "",
     by: ShortText = "",
 ) -> AuditList:
-    """The user who runs the server sees all records; other operators see those of their owner."""
+    """The user who runs the server sees all records; other operators see those of their owner. Records that somebody
+    made unreadable are left out; the check names them."""
     who = caller.principal
     query = AuditQuery(
         before=before,
@@ -35,7 +36,7 @@ async def list_audit(
         by=by,
     )
     found = await app_state.log.audit.find(query)
-    return AuditList(tuple(map(_view, found[:limit])), len(found) > limit)
+    return AuditList(tuple(_view(one) for one in found[:limit] if one.is_readable), len(found) > limit)
 
 
 def _view(record: AuditRecord) -> AuditView:

@@ -1,7 +1,7 @@
 """Sessions: create, list, show, prompt, change, delete."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from litestar import Response, delete, get, patch, post
@@ -13,6 +13,7 @@ from assent.app.output_folders import fork_with_outputs
 from assent.app.session_log import SessionBusy
 from assent.commands import (
     Answer,
+    Archive,
     CancelTurn,
     Command,
     Rename,
@@ -32,11 +33,11 @@ from assent.front.web.api_types import (
     GrantView,
     Key,
     NewSession,
-    Reason,
     Said,
     SessionList,
     SessionView,
     Snapshot,
+    Stop,
     Taken,
     ToolRun,
 )
@@ -115,14 +116,17 @@ async def list_sessions(
     limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100,
     offset: Offset = 0,
     wanted: Annotated[str, QueryParameter(name="query", max_length=200)] = "",
+    archived: Annotated[Literal["no", "only", "all"], QueryParameter()] = "no",
 ) -> SessionList:
-    """Newest first; with `query`, those with all its words in their title or folder."""
+    """Newest first; with `query`, those with all its words in their title or folder. Archived ones only if asked."""
     revision = app_state.overview.of(caller.principal.owner).sessions
     words = wanted.casefold().split()
     mine = [info for info in await app_state.log.sessions() if info.owner == caller.principal.owner]
+    put_away = sum(info.archived for info in mine)
+    mine = [info for info in mine if archived == "all" or info.archived == (archived == "only")]
     mine = [info for info in mine if all(word in f"{info.title}\n{info.folder}".casefold() for word in words)]
     views = [await app_state.gateway.view(info) for info in mine[offset : offset + limit]]
-    return SessionList(revision, len(mine), tuple(views))
+    return SessionList(revision, len(mine), tuple(views), put_away)
 
 
 @get("/sessions/{session_id:str}")
@@ -194,8 +198,10 @@ async def change(
         commands.append(SetModel(data.model, by=caller.by))
     if data.effort is not None:
         commands.append(SetEffort(None if data.effort == "default" else data.effort, by=caller.by))
+    if data.archived is not None:
+        commands.append(Archive(data.archived, by=caller.by))
     if not commands:
-        raise Problem("invalid", "give what to change: title, mode or model")
+        raise Problem("invalid", "give what to change: title, mode, model, effort or archived")
     key = app_state.gateway.inbox_key(caller, f"change {session_id}", data)
     keys = [msgspec.structs.replace(key, name=f"{key.name}-{n}") for n in range(len(commands))]
     taken = [
@@ -214,7 +220,7 @@ async def say(app_state: TheAppState, caller: TheCaller, session_id: SessionId, 
     if not data.text.strip():
         raise Problem("invalid", "the message is empty")
     key = app_state.gateway.inbox_key(caller, f"say {session_id}", data)
-    await app_state.gateway.record(session_id, key, Submit(data.text, by=caller.by))
+    await app_state.gateway.record(session_id, key, Submit(data.text, by=caller.by, steer=data.steer))
     return Key(key.name)
 
 
@@ -256,13 +262,13 @@ async def withdraw(
 
 @post("/sessions/{session_id:str}/cancel", status_code=200, opt=OPERATOR)
 async def cancel(
-    app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Reason | None] = None
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Stop | None] = None
 ) -> Response[Taken]:
     """Cancels the turn; partial output and proposed changes stay in the log."""
     await app_state.gateway.find(caller, session_id)
-    data = data or Reason()
+    data = data or Stop()
     key = app_state.gateway.inbox_key(caller, f"cancel {session_id}", data)
-    return _taken(await app_state.gateway.send(session_id, key, CancelTurn(data.reason, by=caller.by)))
+    return _taken(await app_state.gateway.send(session_id, key, CancelTurn(data.reason, by=caller.by, hold=data.hold)))
 
 
 # --- events and grants ---

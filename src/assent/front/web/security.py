@@ -37,10 +37,10 @@ CALLER = "assent.caller"
 READING = ("GET", "HEAD", "OPTIONS")
 
 SECRET_NAMES = (b"token", b"access_token", b"auth_token", b"bearer", b"authorization", b"code")
-CSP = (  # the one policy for trusted types names the URL of the service worker, and nothing else
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
-    "manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types assent-worker"
+CSP = (  # blob: is for images that the page itself makes from data; trusted types allow the service worker alone
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types assent-worker"
 )
 HEADERS = [
     (b"content-security-policy", CSP.encode()),
@@ -167,6 +167,8 @@ class AccessControl:
     def _limit(self, scope: Scope) -> int:
         if scope["path"] == LOGIN:
             return self._limits.login_body
+        if scope["path"].endswith("/uploads"):
+            return self._limits.upload_body
         large = scope["path"].endswith(("/messages", "/decision", "/prompts"))
         return self._limits.large_body if large else self._limits.body
 

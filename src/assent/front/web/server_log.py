@@ -1,6 +1,6 @@
 """The server's log: one line for each thing that happened, as text or JSON, without secrets.
 
-A thread formats and writes, so that a slow disk or terminal holds up nobody. Whatever a line quotes, it stays one
+A thread formats and writes, so that a slow disk or terminal holds nobody up. Whatever a line quotes, it stays one
 line of printable ASCII: nobody can forge an entry or move a terminal's cursor.
 """
 
@@ -104,7 +104,7 @@ class ServerLog:
 
 
 def _safe(value: Value, mask: Callable[[str], str]) -> Value:
-    """JSON escapes all the rest."""
+    """JSON escapes everything else."""
     if not isinstance(value, str):
         return value
     return mask(value[:MAX_TEXT]).encode("utf-8", "replace").decode().replace("\x7f", "?")

@@ -46,7 +46,7 @@ class TokenUses:
 
 
 def _read(path: Path) -> dict[str, TokenUse]:
-    """Only for information: a file that cannot be read is as good as none."""
+    """For information only: a file that cannot be read counts as missing."""
     try:
         return msgspec.json.decode(read_regular(path, limit=100_000_000), type=dict[str, TokenUse])
     except (OSError, msgspec.MsgspecError):

@@ -90,7 +90,7 @@ class Server:
         listener = listen(self._where)
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
-        self.app_state.webhooks.address = self.address
+        self.app_state.notices.address = self.app_state.push.address = self.address
         try:
             app = build(self.app_state, place_for(self._where, self.port))
         except BaseException:
@@ -120,7 +120,7 @@ class Server:
 
     async def _record(self, kind: Literal["server.started", "server.stopped", "settings.reloaded"]) -> None:
         entry = AuditEntry(kind=kind, ts=time.time(), by=me(), about=self.address)
-        with suppress(LogError):  # whoever serves must not fail because of that; what is decided is recorded anyway
+        with suppress(LogError):  # serving must not fail because of this; decisions are recorded elsewhere
             await self._log.audit.record(entry)
         self._server_log.info(kind, address=self.address, version=__version__, pid=os.getpid())
 

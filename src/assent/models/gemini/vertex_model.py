@@ -1,6 +1,6 @@
 """Gemini through Vertex AI: the same requests and replies, at the address of a project, with an access token.
 
-The token comes from the environment or from a command. It is valid for about an hour, and nothing here renews it.
+The token comes from the environment or from a command. It is valid for about an hour; this module does not renew it.
 """
 
 import re
@@ -18,7 +18,7 @@ TOKEN_VARIABLE = "GOOGLE_OAUTH_ACCESS_TOKEN"
 PROJECT_VARIABLE = "GOOGLE_CLOUD_PROJECT"
 LOCATION_VARIABLE = "GOOGLE_CLOUD_LOCATION"
 ADVICE = (
-    f"Get a new token: {TOKEN_COMMAND}. Assent does it by itself if [keys] in settings.toml has\n"
+    f"Get a new token: {TOKEN_COMMAND}. Assent does this itself if [keys] in settings.toml has\n"
     f'  vertex = {{ command = "{TOKEN_COMMAND}" }}'
 )
 _LOCATION = re.compile(r"[a-z0-9-]{1,40}")

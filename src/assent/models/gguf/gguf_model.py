@@ -35,7 +35,7 @@ def window_of(file: GgufFile, env: Mapping[str, str]) -> int:
 
 
 def threads_of(env: Mapping[str, str]) -> int:
-    """All cores but one, unless the person says otherwise: threads that wait for a busy core slow all others down."""
+    """All cores but one, unless told otherwise: a thread that waits for a busy core slows down all the others."""
     return _number(env, "GGUF_THREADS", "threads") or max(1, len(os.sched_getaffinity(0)) - 1)
 
 

@@ -36,7 +36,7 @@ class _Pending:
         return "".join(self.pieces)
 
     def takes_more_name(self, index: int | None) -> bool:
-        """A name may come in pieces, too, but before the arguments, and only of a call that is numbered."""
+        """A name may also come in pieces, but only before the arguments, and only if the call is numbered."""
         return index is not None and not self.pieces and self.given is None
 
     @property

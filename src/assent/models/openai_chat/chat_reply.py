@@ -108,7 +108,7 @@ class ChatReply:
         self._refused = False
         self._has_content = False
         self._plain = False
-        """Whether the text is past all tags and calls that it could begin with, so that it goes on as it comes."""
+        """Whether the text is past all tags and calls that it could begin with: the rest is passed on as it arrives."""
 
     def chunks(self, data: bytes) -> list[Chunk]:
         if self._done or not data:

@@ -1,4 +1,4 @@
-"""The network of one running command: its proxy, who judges its connections, and what is told about them in the end."""
+"""The network of one running command: its proxy, who judges its connections, and the report about them at the end."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from assent.tools.tool import Live
-from assent.web.access import Access, ConnectionEnd
+from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 if TYPE_CHECKING:
-    from assent.proxy.doorway import Doorway
+    from assent.proxy.proxy_server import Keeper
+    from assent.proxy.sandbox_port import SandboxPort
     from assent.web.dial import Dial
     from assent.web.urls import Resolver
 
@@ -99,24 +100,27 @@ def _outcome(host: _Host) -> str:
 
 @asynccontextmanager
 async def proxied(
-    doorway: "Doorway | None", access: NetworkAccess, resolve: "Resolver | None" = None, dial: "Dial | None" = None
+    port: "SandboxPort | None",
+    access: "Keeper",
+    resolve: "Resolver | None" = None,
+    dial: "Dial | None" = None,
 ) -> AsyncGenerator[None]:
-    """While this is open, the sandbox behind the doorway has its proxy. It ends with all its connections."""
-    if doorway is None:
+    """Runs the proxy behind the sandbox's port while this is open; closes all its connections at the end."""
+    if port is None:
         yield
         return
-    task = asyncio.ensure_future(_serve(doorway, access, resolve, dial))
+    task = asyncio.ensure_future(_serve(port, access, resolve, dial))
     try:
         yield
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        doorway.close()
+        port.close()
 
 
-async def _serve(doorway: "Doorway", access: NetworkAccess, resolve: "Resolver | None", dial: "Dial | None") -> None:
+async def _serve(port: "SandboxPort", access: "Keeper", resolve: "Resolver | None", dial: "Dial | None") -> None:
     from assent.proxy.proxy_server import Proxy
     from assent.web import dial as network
 
     proxy = Proxy(access, resolve or network.resolve, dial or network.dial)
-    await proxy.serve(await doorway.listening())
+    await proxy.serve(await port.listening())

@@ -30,7 +30,7 @@ _HOST = re.compile(
     r"((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24})(?![\w-])",
     re.IGNORECASE,
 )
-"""A host where programs name it: in an address, or after a word that says so."""
+"""A host as programs name it: in an address, or after a word that announces one."""
 _SHARED = (".cache", ".local/share", ".local/state", ".config")
 """Folders of the home folder in which every program has its own."""
 _SYSTEM = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/proc", "/sys", "/dev", "/run")

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from assent.files.hard_links import TooManyFiles, secrets_by_links
 from assent.process.run_program import ProcessFinished, ProcessLimits, run
+from assent.tools.support.blocked_work import unless_stuck
 from assent.tools.support.files import Files
-from assent.tools.support.stuck import unless_stuck
 from assent.tools.tool import ToolFailed
 
 

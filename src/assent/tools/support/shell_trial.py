@@ -26,6 +26,7 @@ from assent.sandbox.confinement import Unconfined
 from assent.sandbox.trials import StartedTrial, Trials
 from assent.tools.support.effect_groups import EffectGroup, groups_of, with_folders
 from assent.tools.support.effects_view import EffectViewer, FolderReader, partly
+from assent.tools.support.overlay_limits import overlay_limit
 from assent.tools.tool import Live, Permit, ToolFailed, ToolResult
 from assent.trial import ShownEffect, Trial, in_short
 
@@ -34,8 +35,7 @@ MAX_OUTPUT = 20_000
 """Characters of output that the question shows: the last ones."""
 _MAX_STALE = 20
 _MAX_NAMED = 12
-_CROSS_DEVICE = "cross-device link"
-_FOREIGN_OWNER = "Value too large for defined data type"
+_ONCE_MORE = "The command is tried once more, in a full copy."
 
 
 class TriedCommand(Struct, frozen=True):
@@ -70,15 +70,27 @@ class ShellTrial:
     async def try_out(self, permit: Permit, live: Live) -> None:
         """Raises ToolFailed if it cannot be tried; nothing is left then, or if it is cancelled."""
         self._forget()
+        if again := await self._try_once(permit, live, copied=False):
+            live.output(f"\n[{again} {_ONCE_MORE}]\n")
+            await self._try_once(permit, live, copied=True)
+
+    async def _try_once(self, permit: Permit, live: Live, *, copied: bool) -> str:
+        """In an overlay, or in a full copy. Returns which limit of overlays the command met, if a copy has none."""
         name = permit.mark
         try:
-            started = await self._trials.start(name, self._directory())
+            started = await self._trials.start(name, self._directory(), copied=copied)
         except (Unconfined, OSError) as error:
             raise ToolFailed("trial_unavailable", f"The command could not be tried: {error}") from error
         try:
             tried = await self._run(permit, live, started)
-            result = await asyncio.to_thread(self._finish, started, tried)
+            limit = "" if started.copied is not None else overlay_limit(tried.output)
+            no_copy = await self._trials.copy_problem() if limit else ""
+            if limit and not no_copy:
+                return limit
+            notes = (*tried.notes, *([f"{limit} Outside it may work; {no_copy}."] if limit else []))
+            result = await asyncio.to_thread(self._finish, started, msgspec.structs.replace(tried, notes=notes))
             self._take(started.folder, result)
+            return ""
         except BaseException:
             await _in_thread(self._trials.store.remove, name)
             raise
@@ -87,7 +99,7 @@ class ShellTrial:
 
     def _finish(self, started: StartedTrial, tried: TriedCommand) -> TrialResult:
         folder, root = started.folder, self._trials.root
-        found = read_upper(folder.upper, root, started.since)
+        found = read_upper(folder.upper, root, started.since, started.copied)
         groups = groups_of(found.effects)
         viewer = EffectViewer(root, FolderReader(root), FolderReader(folder.upper), found.notes)
         refused = [ShownEffect(path=one.path, what="added", parts=0, refused=one.reason) for one in found.unappliable]
@@ -98,7 +110,7 @@ class ShellTrial:
             output=tried.output[-MAX_OUTPUT:],
             ended=tried.ended,
             report=tried.report,
-            notes=(*tried.notes, *_limits_of(tried.output)),
+            notes=tried.notes,
             changed_meanwhile=tuple(sorted(set(_meanwhile(found)))),
         )
         folder.save(result)
@@ -273,16 +285,6 @@ def _manifest(result: TrialResult) -> str:
 def _meanwhile(found: UpperChanges) -> list[str]:
     touched = {effect.path for effect in found.effects}
     return [path for path in found.changed_meanwhile if path in touched]
-
-
-def _limits_of(output: str) -> list[str]:
-    """What an overlay cannot do, if the output says that it happened."""
-    notes: list[str] = []
-    if _CROSS_DEVICE in output:
-        notes.append("In a trial, folders of the workspace cannot be renamed, only copied. Outside it may work.")
-    if _FOREIGN_OWNER in output:
-        notes.append("In a trial, files that belong to another user or group cannot be changed. Outside it may work.")
-    return notes
 
 
 def _changed(paths: Iterable[str]) -> ToolFailed:

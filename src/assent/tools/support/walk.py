@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator
 
 from assent.files.ignore import IgnoreRules
 from assent.process.run_program import ProcessLimits, run
+from assent.tools.support.blocked_work import unless_stuck
 from assent.tools.support.files import Files
 from assent.tools.support.searching import COMMON, find_rg
-from assent.tools.support.stuck import unless_stuck
 from assent.tools.tool import ToolFailed
 
 MAX_FOLDERS = 50_000

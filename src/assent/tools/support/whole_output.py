@@ -16,7 +16,7 @@ HEAD = MODEL_CHARACTERS // 5
 MAX_BYTES = 20_000_000
 """As much as read_file reads."""
 _BLOCK = 1 << 17
-"""Characters. Small enough for the event loop to wait for."""
+"""Characters. Small enough to be handled on the event loop."""
 _MAX_LINE_LENGTH = 1_000_000
 
 

@@ -9,11 +9,11 @@ from assent.front.tui.slash import (
     background_commands,
     change_commands,
     choice_commands,
+    folder_commands,
     info_commands,
     program_commands,
     reading_commands,
     session_commands,
-    trust_command,
 )
 from assent.front.tui.slash.slash_command import Group, SlashCommand, parse
 from assent.front.tui.slash.slash_helpers import HOST_ERRORS, named
@@ -36,7 +36,7 @@ class SlashRegistry:
             *background_commands.COMMANDS,
             *choice_commands.COMMANDS,
             *approval_commands.COMMANDS,
-            *trust_command.COMMANDS,
+            *folder_commands.COMMANDS,
             *info_commands.COMMANDS,
             *reading_commands.COMMANDS,
             *program_commands.COMMANDS,

@@ -1,9 +1,11 @@
 // The person's actions: each sends a command to the server and reports what went wrong.
 
 import { command, get, newKey, Problem } from "./api.js";
+import { encoded } from "./attachments.js";
 import { ends, go, pathOf, words } from "./controller.js";
 import { keepDraft, leaveFirst } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
+import { mention } from "./suggest.js";
 
 /** Sends a command and reports what went wrong. @template T @param {Promise<T>} sent @returns {Promise<T | null>} */
 async function attempt(sent) {
@@ -31,8 +33,20 @@ const callPath = (session, call) => `${pathOf(session)}/calls/${encodeURICompone
 
 // --- prompts ---
 
-/** @param {string} session @param {string} text */
-export const submit = (session, text) => attempt(command(`${pathOf(session)}/messages`, { text }));
+/** `steer`: during a turn, the model reads it at its next step. @typedef {{ files?: File[], steer?: boolean }} Along */
+/** @param {string} session @param {string} text @param {Along} [along] */
+export const submit = (session, text, along = {}) => attempt(say(session, text, along));
+
+/** @param {string} session @param {string} text @param {Along} along */
+async function say(session, text, { files = [], steer = false }) {
+  /** @type {string[]} */
+  const mentions = [];
+  for (const file of files) mentions.push(mention((await command(`${pathOf(session)}/uploads`, { name: file.name, data: await encoded(file) })).path));
+  return command(`${pathOf(session)}/messages`, { text: [text, mentions.join(" ")].filter((part) => part.trim()).join("\n\n"), steer });
+}
+
+/** What was held in the queue is sent. @param {string} session */
+export const releaseQueue = (session) => attempt(command(`${pathOf(session)}/commands`, { type: "release_queue" }));
 /** Has the server fill in and send a prompt that it knows by name. What it runs may need approval: then the request is repeated with
  * the same key to keep waiting. @param {string} session @param {string} name @param {string} argument @returns {Promise<string>} the problem */
 export async function usePrompt(session, name, argument) {
@@ -50,8 +64,8 @@ export async function usePrompt(session, name, argument) {
 }
 /** @param {string} session @param {string} key */
 export const withdraw = (session, key) => attempt(command(`${pathOf(session)}/queue/${encodeURIComponent(key)}`, undefined, "DELETE"));
-/** @param {string} session */
-export const stopTurn = (session) => attempt(command(`${pathOf(session)}/cancel`, {}));
+/** What is in the queue stays there: stopping must not start the next thing. @param {string} session */
+export const stopTurn = (session) => attempt(command(`${pathOf(session)}/cancel`, { hold: true }));
 /** @param {string} session @param {string} call */
 export const stopCall = (session, call) => attempt(command(`${callPath(session, call)}/cancel`, {}));
 /** Types a line for a prompt of a running command; null is the end of its input. @param {string} session @param {string} call
@@ -64,22 +78,32 @@ export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/gr
 
 // --- the session itself ---
 
-/** If the line is a command, it is carried out in the new session. @param {Record<string, string>} wish @param {string} line @returns {Promise<string>} the problem */
-export function begin(wish, line = "") {
-  const open = (/** @type {{ id: string }} */ { id }) => {
+/** If the line is a command, it is carried out in the new session. With files, the prompt is sent after them.
+ * @param {Record<string, string>} wish @param {string} line @param {File[]} files @returns {Promise<string>} the problem */
+export function begin({ prompt = "", ...wish }, line = "", files = []) {
+  const open = async (/** @type {{ id: string }} */ { id }) => {
     leaveFirst(id, line);
     go(`#/s/${id}`);
+    if (files.length > 0 && !(await submit(id, prompt, { files }))) keepDraft(id, prompt);
   };
+  if (prompt && files.length === 0) wish.prompt = prompt;
   return problemOf(command("/sessions", wish).then(open));
 }
 
-/** @typedef {{ title?: string, mode?: string, model?: string, effort?: string }} Wish */
+/** @typedef {{ title?: string, mode?: string, model?: string, effort?: string, archived?: boolean }} Wish */
 /** @param {string} session @param {Wish} wish @returns {Promise<import("./types.d.ts").Taken>} */
 const change = (session, wish) => command(pathOf(session), wish, "PATCH");
 /** @param {string} session @param {Wish} wish */
 export const update = (session, wish) => attempt(change(session, wish));
 /** @param {string} session @param {Wish} wish @returns {Promise<string>} the problem */
 export const updateInWindow = (session, wish) => problemOf(change(session, wish));
+
+/** Takes it out of the list, or puts it back. @param {{ id: string, title: string }} session @param {boolean} archived */
+export async function archive({ id, title }, archived) {
+  if (!(await update(id, { archived }))) return;
+  if (archived && state.route.id === id) go("#/");
+  notice(archived ? `Archived: ${title || "New session"}. It is at the end of the list, under “Archived”.` : `${title || "New session"} is in the list again.`, "", "");
+}
 
 /** Opens an independent copy. @param {string} session @param {string} title */
 export async function fork(session, title) {

@@ -7,6 +7,7 @@ import { Dialogs } from "./dialogs.js";
 import { html, useEffect, useState } from "./html.js";
 import { Lines } from "./lines.js";
 import { titled } from "./notify.js";
+import { MediaPage } from "./images.js";
 import { OutputPage } from "./output.js";
 import { stopped, valueOf } from "./panels.js";
 import { folderName } from "./paths.js";
@@ -60,7 +61,14 @@ function SessionPage() {
   return html`<${Top} talk=${talk} />
     ${talk.mode === "yolo" && html`<div class="line yolo" role="status">In this session, everything runs without asking.</div>`}
     <${Lines} />
-    ${route.part === "output" ? html`<${OutputPage} key=${route.item} talk=${talk} call=${route.item} />` : html`<${Conversation} talk=${talk} loading=${loading} />`}`;
+    <${Body} ...${{ talk, loading, route }} />`;
+}
+
+/** @param {{ talk: import("./fold.js").Talk, loading: boolean, route: import("./store.js").Route }} props */
+function Body({ talk, loading, route: { part, item } }) {
+  if (part === "output") return html`<${OutputPage} key=${item} talk=${talk} call=${item} />`;
+  if (part === "media" && !loading) return html`<${MediaPage} key=${item} talk=${talk} item=${item} />`;
+  return html`<${Conversation} talk=${talk} loading=${loading} />`;
 }
 
 /** A link to one question leads to its card, once; if it was answered meanwhile, that is said. */

@@ -5,6 +5,7 @@ import { Card } from "./card.js";
 import { viewOf } from "./controller.js";
 import { Diff } from "./diff.js";
 import { html, steady, useState } from "./html.js";
+import { isImage, MediaList } from "./images.js";
 import { Markdown } from "./markdown.js";
 import { prose } from "./prose.js";
 import { toggled } from "./review.js";
@@ -74,7 +75,8 @@ function stateOf(call, answered) {
 }
 
 /** What is expanded by default. @param {Call} call */
-function opensItself({ type, approval, display, failure }) {
+function opensItself({ type, approval, display, failure, media }) {
+  if (media?.some(({ mime }) => isImage(mime))) return true;
   if (type === "executing" || (type === "success" && approval?.details?.type === "ask")) return true;
   return type === "error" ? failure !== undefined : display?.type === "diff" || display?.type === "terminal";
 }
@@ -86,6 +88,7 @@ function Inside({ session, call, answered }) {
   return html`<div class="inside">
     ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
     ${call.type === "executing" ? html`<${Terminal} text=${live(call)} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
+    ${call.media && html`<${MediaList} session=${session} source=${call.request.call_id} media=${call.media} />`}
     ${call.type === "executing" && call.wanted && html`<${Typing} key=${call.wanted.number} ...${{ session, call, wanted: call.wanted }} />`}
     <div class="facts">
       ${why && html`<span>${why}</span>`}

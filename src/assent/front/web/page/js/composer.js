@@ -1,6 +1,7 @@
 // The message box, and below it the mode, the model and the session's status.
 
 import { stopTurn, submit } from "./acts.js";
+import { AttachButton, AttachmentList, useAttachments } from "./attachments.js";
 import { pathOf } from "./controller.js";
 import { draftOf, keepDraft, onPut, takeFirst } from "./drafts.js";
 import { html, useEffect, useRef, useState } from "./html.js";
@@ -33,7 +34,8 @@ export function Composer({ talk, atEnd, toEnd }) {
 /** @param {{ talk: Talk, said: () => void, tools: unknown }} props */
 function Box({ talk, said, tools }) {
   const { box, text, write } = useText(talk.session);
-  const { problem, sending, send, forgive } = useSending(talk, box, write, said);
+  const attached = useAttachments(talk.session);
+  const { problem, sending, send, forgive } = useSending(talk, box, write, said, attached);
   useFirst(talk.session, write, send);
   const suggestions = useSuggestions(box, write, (word) => offers(talk, word));
   const { shown } = suggestions;
@@ -60,20 +62,24 @@ function Box({ talk, said, tools }) {
     if (event.key === "Escape") /** @type {HTMLElement} */ (event.target).blur();
     if (event.key !== "Enter" || event.shiftKey || touch()) return;
     event.preventDefault();
-    void send(text);
+    void send(text, event.ctrlKey || event.metaKey);
   };
-  return html`<form class="composer" onSubmit=${stopped(() => void send(text))}>
+  const empty = !text.trim() && attached.files.length === 0;
+  return html`<form class="composer" onSubmit=${stopped(() => void send(text))} ...${attached.handlers}>
       ${shown && html`<${Suggestions} shown=${shown} take=${take} />`}
       <label class="unseen" for="composer">Message</label>
       <textarea id="composer" rows="1" ref=${box} value=${text} placeholder=${talk.busy ? "What comes next?" : "What should be done?"}
         aria-autocomplete="list" aria-describedby=${problem ? "composer-problem" : undefined} ...${controls(shown)}
         onInput=${onInput} onKeyDown=${onKeyDown} onBlur=${suggestions.close}></textarea>
+      <${AttachmentList} ...${attached} />
       <div class="tools">
+        <${AttachButton} add=${attached.add} />
         <${ModeChoice} talk=${talk} />
         <${ModelChoice} talk=${talk} />
         ${tools}
         ${(talk.busy || talk.compressing) && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
-        <button class="primary" type="submit" disabled=${!text.trim() || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
+        ${talk.busy && html`<button type="button" class="steer" title="The model reads it at its next step (Ctrl+Enter)" disabled=${empty || sending} onClick=${() => void send(text, true)}>Steer</button>`}
+        <button class="primary" type="submit" disabled=${empty || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
       </div>
     </form>
     ${problem && html`<p class="problem small" id="composer-problem" role="alert">${visible(problem)}</p>`}`;
@@ -135,16 +141,18 @@ function useFirst(session, write, send) {
   }, []);
 }
 
-/** @param {Talk} talk @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string) => void} write @param {() => void} said */
-function useSending(talk, box, write, said) {
+/** @param {Talk} talk @param {{ current: HTMLTextAreaElement | null }} box @param {(text: string) => void} write @param {() => void} said
+ * @param {{ files: File[], clear: () => void }} attached */
+function useSending(talk, box, write, said, attached) {
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState("");
-  const send = async (/** @type {string} */ text) => {
-    if (!text.trim() || sending) return;
+  const send = async (/** @type {string} */ text, steer = false) => {
+    const { files } = attached;
+    if ((!text.trim() && files.length === 0) || sending) return;
     setSending(true);
     const wrong = await runSlash(talk, text);
-    const done = wrong === null ? (await submit(talk.session, text)) !== null : wrong === "";
-    if (done && wrong === null) said();
+    const done = wrong === null ? (await submit(talk.session, text, { files, steer: steer && talk.busy })) !== null : wrong === "";
+    if (done && wrong === null) (attached.clear(), said());
     setProblem(wrong ?? "");
     const now = box.current?.value ?? text;
     if (done) write(now.startsWith(text) ? now.slice(text.length) : now); // keeps what was typed meanwhile

@@ -6,12 +6,13 @@ import { Talk } from "./fold.js";
 import { loginCode } from "./login.js";
 import { who } from "./names.js";
 import { announce, announceEnd } from "./notify.js";
+import { subscribe, unsubscribe } from "./push.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
 
 /** @typedef {import("./types.d.ts").CallView} CallView */
 /** @typedef {import("./types.d.ts").Answer} Answer */
-/** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[] }} SessionList */
+/** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[], archived: number }} SessionList */
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
 
 const NOT_VALID = "This login or token is not valid, or no longer.";
@@ -54,6 +55,7 @@ async function enter() {
 export async function useToken(text) {
   token.set(text.trim());
   await enter();
+  if (state.stage === "ready") void subscribe();
 }
 
 /** The page is hidden: close the connection. */
@@ -67,13 +69,14 @@ export function leave(why = "") {
   stream.stop();
   token.clear();
   Object.assign(have, { sessions: -2, approvals: -2 }); // after the next login, they are read again
-  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0, wanted: "" });
+  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0, wanted: "", showArchive: false });
   state.views.clear();
   changed();
 }
 
 export async function logOut() {
   await request("POST", "/logout", {}).catch(() => {});
+  void unsubscribe();
   forgetDrafts(); // only here: after an expired login, people want to keep their drafts
   leave();
 }
@@ -98,7 +101,7 @@ async function follow() {
   changed();
 }
 
-/** `#/inbox`, `#/new`, `#/s/ID`, and in a session a question or an output: `#/s/ID/q/APPROVAL`, `#/s/ID/output/CALL`.
+/** `#/inbox`, `#/new`, `#/s/ID`, and in a session a question, an output or a file: `#/s/ID/q/APPROVAL`, `#/s/ID/output/CALL`, `#/s/ID/media/CALL.0`.
  * @param {string} hash @returns {import("./store.js").Route} */
 function routeOf(hash) {
   const [, name = "", id = "", part = "", item = ""] = hash.replace(/^#/, "").split("/").map(decodeURIComponent);
@@ -249,13 +252,14 @@ async function readApprovals() {
 
 async function readSessions() {
   const target = wanted.sessions;
-  const { wanted: asked, most } = state;
+  const { wanted: asked, most, showArchive } = state;
+  const which = asked ? "all" : showArchive ? "only" : "no"; // a search finds what was archived, too
   /** @type {SessionList} */
-  const list = await get(`/sessions?limit=${most}&query=${encodeURIComponent(asked)}`);
-  if (asked !== state.wanted || most !== state.most) return; // the search has changed meanwhile
+  const list = await get(`/sessions?limit=${most}&archived=${which}&query=${encodeURIComponent(asked)}`);
+  if (asked !== state.wanted || most !== state.most || showArchive !== state.showArchive) return; // something else is wanted meanwhile
   have.sessions = target;
-  Object.assign(state, { sessions: list.sessions, total: list.total });
-  if (!asked) state.all = list.total;
+  Object.assign(state, { sessions: list.sessions, total: list.total, archived: list.archived });
+  if (!asked && !showArchive) state.all = list.total;
   if (state.talk && !list.sessions.some((session) => session.id === state.talk?.session)) void stillThere(state.talk);
   changed();
 }
@@ -267,6 +271,12 @@ async function stillThere(talk) {
   } catch (error) {
     if (state.talk === talk && error instanceof Problem && error.status === 404) lost(new Error("It was deleted."), talk);
   }
+}
+
+/** Lists the archived sessions, or the others. @param {boolean} showArchive */
+export function listArchive(showArchive) {
+  state.showArchive = showArchive;
+  find("");
 }
 
 /** Shows the sessions that match these words, at most `most`. @param {string} wanted @param {number} [most] */

@@ -1,12 +1,14 @@
 // The conversation: prompts, replies as they arrive, thoughts, calls, and the message box.
 
-import { stopBackground, withdraw } from "./acts.js";
+import { releaseQueue, stopBackground, withdraw } from "./acts.js";
 import { asksServer, CallBlock } from "./call.js";
 import { Composer } from "./composer.js";
 import { putIntoPrompt } from "./drafts.js";
 import { html, steady, useLayoutEffect, useRef, useState } from "./html.js";
+import { MediaList } from "./images.js";
 import { Markdown } from "./markdown.js";
 import { who } from "./names.js";
+import { withoutUploadFolder } from "./paths.js";
 import { state } from "./store.js";
 import { clock, exactly } from "./times.js";
 import { Todos } from "./todos.js";
@@ -100,7 +102,7 @@ const running = (talk) => [...talk.calls.values()].some((call) => call.type === 
 
 /** @param {{ talk: Talk, entry: Entry }} props */
 function Shown({ talk, entry }) {
-  if (entry.kind !== "call") return html`<${Words} entry=${entry} />`;
+  if (entry.kind !== "call") return html`<${Words} session=${talk.session} entry=${entry} />`;
   const call = talk.calls.get(entry.id);
   if (!call) return null;
   if (call === talk.todoCall && call.display?.type === "todos") return html`<${Todos} todos=${call.display.todos} />`;
@@ -109,12 +111,13 @@ function Shown({ talk, entry }) {
 }
 
 const Words = steady(
-  /** @param {{ entry: Exclude<Entry, { kind: "call" }> }} props */
-  ({ entry }) => {
+  /** @param {{ session: string, entry: Exclude<Entry, { kind: "call" }> }} props */
+  ({ session, entry }) => {
     switch (entry.kind) {
       case "prompt":
         return html`<section class="prompt" aria-label="Prompt">
-          <span class="who">${entry.by && html`<span title=${visible(entry.by)}>${visible(who(entry.by, state.me?.by))}</span> · `}<time title=${exactly(entry.at)}>${clock(entry.at)}</time></span>${visible(entry.text)}
+          <span class="who">${entry.by && html`<span title=${visible(entry.by)}>${visible(who(entry.by, state.me?.by))}</span> · `}<time title=${exactly(entry.at)}>${clock(entry.at)}</time></span>${visible(withoutUploadFolder(entry.text, session))}
+          ${entry.media.length > 0 && html`<${MediaList} session=${session} source=${entry.id} media=${entry.media} />`}
         </section>`;
       case "thought":
         return html`<${Thought} text=${entry.text} />`;
@@ -143,12 +146,17 @@ function Partial({ partial, busy }) {
     ${busy && silent && html`<p class="note" role="status"><span class="pulse" aria-hidden="true">●</span> ${partial.note ? visible(partial.note) : "Thinking …"}</p>`}`;
 }
 
+/** @param {import("./types.d.ts").Queued} queued */
+const waitsFor = ({ held, steer }) => (held ? "Held: the turn was stopped" : steer ? "Read at the next step" : "Waiting for its turn");
+
 /** @param {{ session: string, queued: import("./types.d.ts").Queued }} props */
-function Waiting({ session, queued: { key, text, tool, by } }) {
+function Waiting({ session, queued }) {
+  const { key, text, tool, by, held } = queued;
   const edit = async () => (await withdraw(session, key)) && putIntoPrompt(text);
-  return html`<section class="prompt queued" aria-label="Waiting prompt">
-    <span class="who">Waiting for its turn${by && ` · ${visible(who(by, state.me?.by))}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(text)}
+  return html`<section class="prompt queued ${held ? "held" : ""}" aria-label="Waiting prompt">
+    <span class="who">${waitsFor(queued)}${by && ` · ${visible(who(by, state.me?.by))}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(withoutUploadFolder(text, session))}
     ${state.me?.role === "operator" && html`<span class="row">
+      ${held && html`<button class="link" onClick=${() => void releaseQueue(session)}>Send what is held</button>`}
       ${!tool && html`<button class="link" onClick=${() => void edit()}>Edit</button>`}
       <button class="link" onClick=${() => void withdraw(session, key)}>Withdraw</button>
     </span>`}

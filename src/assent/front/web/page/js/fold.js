@@ -2,6 +2,7 @@
 // the server. Calls and entries are replaced, never mutated, so that views see immediately what is new.
 
 import { who } from "./names.js";
+import { withoutUploadFolder } from "./paths.js";
 
 /** @typedef {import("./types.d.ts").Call} Call */
 /** @typedef {import("./types.d.ts").Entry} Entry */
@@ -31,6 +32,7 @@ export class Talk {
     this.grants = new Map();
     /** The commands that run in the background, by call. @type {Map<string, import("./types.d.ts").Background>} */
     this.background = new Map();
+    this.archived = false;
     this.openPrompt = "";
     /** A person requested a compression and is waiting for it; known only here. */
     this.compressing = false;
@@ -76,6 +78,12 @@ export class Talk {
 
   get waiting() {
     return [...this.calls.values()].filter((call) => call.type === "awaiting_approval" && !call.answered_by);
+  }
+
+  /** The images and files of a call's result or of a prompt, by its id. @param {string} source @returns {import("./types.d.ts").Media[]} */
+  mediaOf(source) {
+    const prompt = this.entries.find((entry) => entry.id === source && entry.kind === "prompt");
+    return (prompt?.kind === "prompt" ? prompt.media : this.calls.get(source)?.media) ?? [];
   }
 
   /** The call that wrote the newest to-do list. */
@@ -148,6 +156,9 @@ export class Talk {
       case "session.created":
         Object.assign(this, { folder: event.folder, model: event.model, mode: event.mode });
         break;
+      case "session.archived":
+        this.archived = event.archived;
+        break;
       case "session.renamed":
         this.title = event.title;
         this.#pay(event);
@@ -198,6 +209,9 @@ export class Talk {
         this.#shorten(event);
         this.#note(`Old output was removed: ${becameText(event)}.`, "", event);
         break;
+      case "chat.rewound":
+        this.#rewind(event);
+        break;
       case "command.taken":
         this.queued = this.queued.filter((queued) => queued.key !== event.key);
         break;
@@ -220,10 +234,21 @@ export class Talk {
   #prompt(event) {
     this.title = this.title || event.text.trim().split("\n")[0];
     this.openPrompt = event.prompt_id;
+    this.archived = false;
     this.#clear();
     this.queued = this.queued.filter((queued) => queued.key !== event.key);
-    this.#add({ kind: "prompt", id: event.prompt_id, text: event.text, by: event.by, at: event.ts });
-    if (event.attached) this.#note(attachedText(event.attached), "", event);
+    const id = this.entries.some((entry) => entry.id === event.prompt_id) ? `${event.prompt_id}.${event.seq}` : event.prompt_id; // one that steers has the id of its turn
+    const media = (event.attached ?? []).flatMap((each) => each.parts ?? []).filter((part) => part.type === "media");
+    this.#add({ kind: "prompt", id, text: event.text, by: event.by, at: event.ts, media });
+    if (event.attached) this.#note(withoutUploadFolder(attachedText(event.attached), this.session), "", event);
+  }
+
+  /** What is no longer part of the conversation is no longer shown as if it were. @param {Extract<WireEvent, { type: "chat.rewound" }>} event */
+  #rewind(event) {
+    const place = this.entries.findIndex(({ kind, id }) => kind === "prompt" && id === event.prompt_id);
+    if (place >= 0) this.entries = this.entries.slice(0, place);
+    const name = who(event.by, this.me);
+    this.#note(`${name[0].toUpperCase()}${name.slice(1)} went back to here; the log keeps what came after.`, "", event);
   }
 
   /** @param {Extract<WireEvent, { type: "turn.finished" }>} event */
@@ -295,7 +320,7 @@ function following(call, event) {
     case "call.output":
       return { ...call, received: event.received || call.received, output: ((call.output ?? "") + event.text).slice(-LIVE_OUTPUT_LIMIT) };
     case "call.finished":
-      return { ...call, request, type: event.status, display: event.display, failure: event.failure, duration_ms: event.duration_ms, ran_ms: event.ran_ms };
+      return { ...call, request, type: event.status, display: event.display, media: event.result?.media, failure: event.failure, duration_ms: event.duration_ms, ran_ms: event.ran_ms };
     default:
       return null;
   }

@@ -13,6 +13,7 @@ export const SHORTCUTS = [
   ["j", "at a question: go to the next unseen line"],
   ["/", "write a message; commands start with /, e.g. /undo"],
   ["Enter", "send it (Shift+Enter for a new line)"],
+  ["Ctrl+Enter", "during a turn: send it so that the model reads it at its next step"],
   ["@", "in a message: mention a file"],
   ["↑  ↓", "recall earlier prompts"],
   ["i", "inbox"],

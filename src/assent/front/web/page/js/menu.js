@@ -1,6 +1,6 @@
 // A button with a menu: https://www.w3.org/WAI/ARIA/apg/patterns/menu-button/
 
-import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "./html.js";
+import { html, useId, useLayoutEffect, useRef, useState } from "./html.js";
 
 /** @typedef {{ label: string, act: () => void, danger?: boolean }} Item */
 
@@ -48,7 +48,8 @@ function List({ id, label, items, button, close }) {
 
 /** Closes on a click elsewhere, when the button scrolls away, or when the phone is turned. @param {{ current: HTMLElement | null }} list @param {{ current: HTMLElement | null }} button @param {(back?: boolean) => void} close */
 function useLeaving(list, button, close) {
-  useEffect(() => {
+  // Not useEffect, which runs some time after the menu is visible: what happens in between would not close it.
+  useLayoutEffect(() => {
     const off = new AbortController();
     const inside = (/** @type {Event} */ event) => [list, button].some(({ current }) => current?.contains(/** @type {Node} */ (event.target)));
     const around = (/** @type {Event} */ event) => /** @type {Node} */ (event.target).contains(button.current);

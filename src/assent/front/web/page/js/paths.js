@@ -8,3 +8,6 @@ export function shortPath(path, folder) {
 
 /** @param {string} folder */
 export const folderName = (folder) => folder.split("/").filter(Boolean).at(-1) ?? folder;
+
+/** Uploaded files are in a folder of the server that nobody needs to see. @param {string} text @param {string} session */
+export const withoutUploadFolder = (text, session) => text.replaceAll(new RegExp(`[^\\s"@]*/outputs/${session.replace(/[^\w-]/g, "")}/(?=[\\w.-]+)`, "g"), "");

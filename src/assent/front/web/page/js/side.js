@@ -1,7 +1,7 @@
 // The sessions, the inbox, and the page's few settings.
 
 import { ContentSearch } from "./content_search.js";
-import { find, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
+import { find, listArchive, logOut, MAX_SESSIONS, SESSIONS_PER_PAGE } from "./controller.js";
 import { html, useState } from "./html.js";
 import { Lines } from "./lines.js";
 import { Menu } from "./menu.js";
@@ -27,7 +27,7 @@ export function Side({ current }) {
       ${me?.role === "operator" && html`<a class="item new" href="#/new" aria-current=${route.name === "new" ? "page" : undefined}>New session</a>`}
     </div>
     <nav aria-label="Sessions">
-      <h2>Sessions</h2>
+      <h2>${state.showArchive && !state.wanted ? "Archived sessions" : "Sessions"}</h2>
       ${(state.all > MAX_WITHOUT_SEARCH || state.wanted) && html`<${Find} />`}
       ${grouped(state.sessions).map(([folder, sessions], _, all) => html`<section key=${folder} aria-label=${visible(folder)}>
         ${all.length > 1 && html`<h3 class="cut" title=${visible(folder)}>${visible(folderName(folder))}</h3>`}
@@ -35,6 +35,7 @@ export function Side({ current }) {
       </section>`)}
       ${state.sessions.length === 0 && html`<p class="soft small item">${state.wanted ? "No matches." : "None yet."}</p>`}
       <${Older} />
+      <${ArchiveLink} />
       ${state.wanted && html`<${ContentSearch} wanted=${state.wanted} />`}
     </nav>
     <${Foot} />
@@ -60,6 +61,7 @@ function Item({ session, here }) {
     <span class="dot ${session.waiting ? "waiting" : session.status}" role="img" aria-label=${STATUS[session.status]}></span>
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
+      ${session.archived && state.wanted && html`<span class="soft small">archived</span>`}
     </span>
     ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
     <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
@@ -80,6 +82,11 @@ function Older() {
   if (state.most >= MAX_SESSIONS) return html`<p class="soft small item">and ${more} older ones: find them by a word in their name</p>`;
   const add = () => find(state.wanted, Math.min(MAX_SESSIONS, state.most + SESSIONS_PER_PAGE));
   return html`<button class="quiet item" onClick=${add}>Show older <span class="soft small">${more} more</span></button>`;
+}
+
+function ArchiveLink() {
+  if (state.wanted || (state.archived === 0 && !state.showArchive)) return null;
+  return html`<button class="quiet item soft small" onClick=${() => listArchive(!state.showArchive)}>${state.showArchive ? "‹ Back to the sessions" : `Archived (${state.archived})`}</button>`;
 }
 
 const SERVER_MENU = [

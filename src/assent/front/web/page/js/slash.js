@@ -1,6 +1,6 @@
 // Slash commands: those of the terminal that make sense in the page, under the same names.
 
-import { compress, fork, stopTurn, update, updateInWindow, usePrompt } from "./acts.js";
+import { archive, compress, fork, stopTurn, update, updateInWindow, usePrompt } from "./acts.js";
 import { go } from "./controller.js";
 import { EFFORTS, learnModels, MODES, modelNames, setMode } from "./modes.js";
 import { promptsOf } from "./prompts.js";
@@ -47,6 +47,7 @@ const COMMANDS = {
   undo: { help: "undo a call's file change", run: (talk) => show("undo", about(talk)) },
   compress: { help: "replace the older conversation with a summary", run: (talk) => void compress(talk.session) },
   fork: { help: "continue in a copy of this session", run: (talk) => void fork(talk.session, talk.title) },
+  archive: { help: "take this session out of the list", run: (talk) => void archive(about(talk), true) },
   delete: { help: "delete this session", run: (talk) => show("delete", about(talk)) },
   stop: { help: "stop the turn", run: (talk) => (talk.busy ? void stopTurn(talk.session) : "Nothing is running.") },
   policy: { help: "show what is always allowed in this session", run: () => show("grants") },

@@ -1,6 +1,7 @@
 // The start: one prompt. Where it runs, how and with which model stand below it, and are chosen only by those who want to.
 
 import { begin } from "./acts.js";
+import { AttachButton, AttachmentList, useAttachments } from "./attachments.js";
 import { FolderPicker } from "./folders.js";
 import { html, useEffect, useState } from "./html.js";
 import { modelNames, MODES } from "./modes.js";
@@ -25,8 +26,8 @@ export function Start() {
   </div></div>`;
 }
 
-/** @param {{ folder: string, model: string, mode: string }} where @param {string} prompt */
-function useStarting(where, prompt) {
+/** @param {{ folder: string, model: string, mode: string }} where @param {string} prompt @param {{ files: File[], clear: () => void }} attached */
+function useStarting(where, prompt, attached) {
   const [problem, setProblem] = useState("");
   const [sending, setSending] = useState(false);
   const send = async () => {
@@ -34,7 +35,9 @@ function useStarting(where, prompt) {
     setSending(true);
     const line = isCommand(prompt) ? prompt.trim() : "";
     const wish = { ...where, prompt: line ? "" : prompt.trim() };
-    setProblem(await begin(Object.fromEntries(Object.entries(wish).filter(([, value]) => value)), line));
+    const wrong = await begin(Object.fromEntries(Object.entries(wish).filter(([, value]) => value)), line, attached.files);
+    if (!wrong) attached.clear();
+    setProblem(wrong);
     setSending(false);
   };
   return { problem, sending, send };
@@ -45,7 +48,8 @@ function Prompt() {
   const { box, text, write } = useWriting(() => "");
   const [where, setWhere] = useState({ folder: me?.folder ?? "", model: me?.model ?? "", mode: /** @type {string} */ (me?.mode ?? "default") });
   const [open, setOpen] = useState(/** @type {Open} */ (""));
-  const { problem, sending, send } = useStarting(where, text);
+  const attached = useAttachments("");
+  const { problem, sending, send } = useStarting(where, text, attached);
   const set = (/** @type {Partial<typeof where>} */ some) => setWhere({ ...where, ...some });
   const { shown, look, close, take, onKey } = useSuggestions(box, write, ({ kind, typed }) => (kind === "file" ? [filesOf(`/files?${inFolder(where.folder)}`, typed)] : []));
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
@@ -53,7 +57,7 @@ function Prompt() {
     if (onKey(event)) return event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey || touch()) return;
     event.preventDefault();
-    if (text.trim()) void send();
+    if (text.trim() || attached.files.length > 0) void send();
   };
   const onInput = () => {
     const { value, selectionStart } = /** @type {HTMLTextAreaElement} */ (box.current);
@@ -61,12 +65,13 @@ function Prompt() {
     void look(value, selectionStart);
   };
   useEffect(() => void (touch() || box.current?.focus()), []);
-  return html`<form class="composer" aria-label="New session" onSubmit=${stopped(() => void send())}>
+  return html`<form class="composer" aria-label="New session" onSubmit=${stopped(() => void send())} ...${attached.handlers}>
       ${shown && html`<${Suggestions} shown=${shown} take=${take} />`}
       <label class="unseen" for="start">What should be done?</label>
       <textarea id="start" rows="3" ref=${box} value=${text} placeholder="Describe it. @ mentions a file, / starts a command." aria-autocomplete="list" ...${controls(shown)}
         onInput=${onInput} onKeyDown=${onKeyDown} onBlur=${close}></textarea>
-      <${Choices} ...${{ where, set, open, setOpen }} />
+      <${AttachmentList} ...${attached} />
+      <${Choices} ...${{ where, set, open, setOpen, add: attached.add }} />
       <button class="primary" type="submit" disabled=${sending}>${sending ? "Starting …" : "Start"}</button>
       ${open === "folder" && html`<${FolderPicker} folder=${where.folder} choose=${(/** @type {string} */ folder) => set({ folder })} />`}
       ${open === "model" && html`<${ModelField} model=${where.model} choose=${(/** @type {string} */ model) => set({ model })} />`}
@@ -75,13 +80,14 @@ function Prompt() {
 }
 
 /**
- * @param {{ where: { folder: string, model: string, mode: string }, set: (some: object) => void, open: Open, setOpen: (open: Open) => void }} props
+ * @param {{ where: { folder: string, model: string, mode: string }, set: (some: object) => void, open: Open, setOpen: (open: Open) => void, add: (files: File[]) => void }} props
  */
-function Choices({ where, set, open, setOpen }) {
+function Choices({ where, set, open, setOpen, add }) {
   const chip = (/** @type {"folder" | "model"} */ name, /** @type {string} */ label, /** @type {string} */ text) => html`<button type="button" class="chip"
     aria-expanded=${open === name} aria-label=${`${label}: ${visible(where[name])}`} title=${visible(where[name])} onClick=${() => setOpen(open === name ? "" : name)}>
     <span class="cut">${visible(text)}</span></button>`;
   return html`<div class="tools">
+    <${AttachButton} add=${add} />
     ${chip("folder", "Choose the folder", folderName(where.folder) || "folder")}
     ${chip("model", "Choose the model", folderName(where.model) || "model")}
     <select class="mode" aria-label="Mode" value=${where.mode} onChange=${(/** @type {Event} */ event) => set({ mode: valueOf(event) })}>

@@ -17,7 +17,7 @@ export function Status({ talk }) {
   const waits = html`${waiting}<span class="long"> ${waiting === 1 ? "question" : "questions"}</span>`;
   return html`${waiting ? html`<button type="button" class="waits" aria-label=${waiting === 1 ? "Show the question" : `Show the next of ${waiting} questions`} onClick=${showQuestion}>? ${waits}</button>` : null}
     <span class="doing ${waiting ? "unseen" : ""}" role="status">${waiting ? (mayAnswer() ? "Waiting for you" : "Waiting for an answer") : working}</span>
-    ${talk.queued.length > 0 && html`<span class="queued-count">${talk.queued.length} queued</span>`}
+    ${talk.queued.length > 0 && html`<span class="queued-count">${talk.queued.length} ${talk.queued.every(({ held }) => held) ? "held" : "queued"}</span>`}
     ${talk.tokens > 0 && html`<span class="used" title=${used(talk)}>${usedInShort(talk)}</span>`}`;
 }
 

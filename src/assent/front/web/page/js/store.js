@@ -17,6 +17,9 @@ export const state = {
   wanted: "",
   most: 100,
   all: 0,
+  /** Whether the archived sessions are listed instead, and how many there are. */
+  showArchive: false,
+  archived: 0,
   approvals: /** @type {import("./types.d.ts").Waiting[]} */ ([]),
   waiting: 0,
   talk: /** @type {import("./fold.js").Talk | null} */ (null),

@@ -38,7 +38,7 @@ export function taken(text, word, name) {
 }
 
 /** A path as it is written in a prompt. @param {string} path */
-function mention(path) {
+export function mention(path) {
   return PLAIN_PATH.test(path) ? `@${path}` : `@"${path.replace(/["\\]/g, "\\$&")}"`;
 }
 

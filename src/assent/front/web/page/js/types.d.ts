@@ -85,12 +85,23 @@ export interface Session {
   seq: number;
   created_at: number;
   updated_at: number;
+  archived?: boolean;
 }
 export interface Queued {
   key: string;
   text: string;
   by: string;
   tool?: string;
+  /** The model reads it at its next step. */
+  steer?: boolean;
+  /** It waits until somebody releases the queue. */
+  held?: boolean;
+}
+/** Something that is not text; `data` is base64. */
+export interface Media {
+  type?: "media";
+  mime: string;
+  data: string;
 }
 export interface Usage {
   input?: number;
@@ -166,6 +177,7 @@ export interface Call {
   output?: string;
   received?: number;
   display?: Display;
+  media?: Media[];
   failure?: Failure;
   duration_ms?: number;
   ran_ms?: number;
@@ -320,6 +332,7 @@ export type WireEvent = Envelope &
   (
     | { type: "session.created"; folder: string; model: string; mode: Mode; forked_from?: string }
     | { type: "session.opened"; client: string }
+    | { type: "session.archived"; archived: boolean; by: string }
     | { type: "session.renamed"; title: string; usage?: Usage; cost?: number }
     | { type: "mode.changed"; mode: Mode; by: string }
     | { type: "model.changed"; model: string; by: string; window?: number }
@@ -342,8 +355,9 @@ export type WireEvent = Envelope &
     | { type: "connection.ended"; call_id: string; connection: number; sent: number; received: number; address?: string; problem?: string }
     | ({ type: "chat.compressed"; usage?: Usage; cost?: number; problem?: string } & Shortened)
     | ({ type: "chat.pruned" } & Shortened)
+    | { type: "chat.rewound"; prompt_id: string; by: string }
     | { type: "context.loaded"; sources: { path: string }[] }
-    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
+    | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; result?: { media?: Media[] }; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
     | { type: "background.started"; call_id: string; command: string; pid: number }
     | { type: "background.ended"; call_id: string; outcome: string }
     | { type: "grant.added"; grant: Grant }
@@ -361,13 +375,13 @@ export type WireEvent = Envelope &
 export interface Attached {
   name: string;
   about?: string;
-  parts?: object[];
+  parts?: ({ type: "text"; text: string } | (Media & { type: "media" }))[];
   problem?: string;
 }
 
 /** The entries of a conversation, in order. */
 export type Entry =
-  | { kind: "prompt"; id: string; text: string; by: string; at: number }
+  | { kind: "prompt"; id: string; text: string; by: string; at: number; media: Media[] }
   | { kind: "thought"; id: string; text: string }
   | { kind: "text"; id: string; text: string }
   | { kind: "call"; id: string }

@@ -1,6 +1,6 @@
-"""Who may use the server: logging in and out, and the list of tokens, of which each can be revoked.
+"""Who may use the server: logging in and out, and the list of tokens, each of which can be revoked.
 
-Every change is recorded in the audit before it takes effect. It knows nothing about HTTP.
+Every change is recorded in the audit before it takes effect. Knows nothing about HTTP.
 """
 
 import asyncio

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assent.policy.shell import judge, rules
-from assent.process import left_out
+from assent.process import excluded_secrets
 from assent.process.pipeline import REFUSED, Pipeline
 
 pytestmark = pytest.mark.needs("git")
@@ -240,7 +240,7 @@ def test_a_merge_shows_no_secret(repository: Repository) -> None:
 def test_where_names_take_too_long_to_list_patterns_do(
     tracked: Repository, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(left_out, "LISTING_TIMEOUT", 0.0)
+    monkeypatch.setattr(excluded_secrets, "LISTING_TIMEOUT", 0.0)
     _, output = tracked.run(command)
     assert "hunter2" not in output
     assert "left out: files in usual places for secrets, if there are any\n" in output

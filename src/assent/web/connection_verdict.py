@@ -1,4 +1,4 @@
-"""The verdict on one connection of a program, and what came of it. Plain data."""
+"""The verdict on one connection of a program, and how the connection ended. Plain data."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""What a command would put in a place where it means more: through a link, or under a name that tools run.
+"""What a command would write to a place where it means more: through a link, or under a name that tools run.
 
 The shell gate judges words by their text; this module checks on disk where files arrive, and which module `python -m`
 finds. It looks at names only and opens nothing.

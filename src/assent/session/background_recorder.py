@@ -51,7 +51,7 @@ class BackgroundPort(Protocol):
 
 
 class BackgroundRecorder:
-    """Records what the port tells."""
+    """Records what the port reports."""
 
     def __init__(self, session: str, port: BackgroundPort | None, record: Callable[[DurableEvent], object]) -> None:
         self._session = session
@@ -83,7 +83,7 @@ class BackgroundRecorder:
     async def stop(self, call_id: str) -> None:
         """Raises NotWaiting if it does not run."""
         if self._port is None or not await self._port.stop(call_id):
-            raise NotWaiting("this command does not run in the background any more")
+            raise NotWaiting("this command is no longer running in the background")
 
     async def close(self) -> None:
         if self._port is not None:

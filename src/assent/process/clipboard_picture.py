@@ -1,4 +1,4 @@
-"""A picture from the person's clipboard. Terminals paste text only, so the desktop's own tool is asked for it."""
+"""A picture from the person's clipboard. Terminals paste text only, so this asks the desktop's own tool."""
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,6 @@ def _output(words: Sequence[str], env: Mapping[str, str]) -> bytes:
             words, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return b""  # it is not installed, or nobody offers the picture any more
+        return b""  # it is not installed, or the picture is no longer offered
     is_picture = done.returncode == 0 and done.stdout.startswith(_PNG) and len(done.stdout) <= LARGEST
     return done.stdout if is_picture else b""

@@ -152,7 +152,7 @@ class BackgroundCommands:
             await asyncio.wait([one.task])
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
-        from assent.process.leftover import end_leftovers
+        from assent.process.leftover_processes import end_leftovers
 
         return await end_leftovers(mark)
 

@@ -1,9 +1,9 @@
-"""How the proxy gets into a sandbox: a program in it opens a port on its loopback and hands that port out.
+"""The proxy's port in a sandbox: a program inside opens it on the loopback and passes it out.
 
-The sandbox has a network namespace of its own, with nothing but loopback. A socket belongs to the namespace in which
-it was made, and not to the one of the process that uses it. So the port is made inside, by a few lines that then become
-the command, and goes out through a unix socket that is mounted into the sandbox. Connections to it are accepted out
-here: no process has to forward them, and the sandbox has no other way to anything.
+The sandbox has a network namespace of its own, with nothing but loopback. A socket belongs to the namespace in which it
+was created, not to that of the process that uses it. So a few lines of Python create the port inside, pass it out
+through a unix socket that is mounted into the sandbox, and then become the command. Connections to it are accepted out
+here: no process has to forward them, and the sandbox has no other way out.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ except OSError as error:
 """
 
 
-class Doorway:
+class SandboxPort:
     """The unix socket of one sandbox. It must be closed."""
 
     def __init__(self, folder: str) -> None:
@@ -60,7 +60,7 @@ class Doorway:
             raise
 
     async def listening(self) -> socket.socket:
-        """The port inside, once it is open. Nobody can hand out another one."""
+        """The port inside, once it is open. No second one is accepted."""
         loop = asyncio.get_running_loop()
         connection, _ = await loop.sock_accept(self._waiting)
         self.close()
@@ -69,7 +69,7 @@ class Doorway:
             await _readable(connection)
             _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
             if not descriptors:
-                raise ConnectionResetError("the sandbox handed out no port")
+                raise ConnectionResetError("the sandbox passed out no port")
             connection.send(b"+")
         return socket.socket(fileno=descriptors[0])
 
@@ -80,7 +80,7 @@ class Doorway:
 
 
 def opener_argv() -> tuple[str, ...]:
-    """The words before those of a command: they open the port, hand it out and become the command."""
+    """The words before those of a command: they open the port, pass it out and become the command."""
     return (sys.executable, "-I", "-S", "-c", _OPENER, INSIDE, str(PORT))
 
 
@@ -118,7 +118,7 @@ async def _readable(sock: socket.socket) -> None:
 
 
 def _remove_left(folder: str) -> None:
-    """What processes left that were killed."""
+    """Removes what killed processes left behind."""
     for name in os.listdir(folder):
         pid = name.removeprefix(_PREFIX).partition("-")[0]
         if name.startswith(_PREFIX) and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
