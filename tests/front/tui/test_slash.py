@@ -91,6 +91,12 @@ async def test_names_and_arguments_are_completed(preferences: Path):
         assert await offered("fork") == await offered("nosuch") == []
 
 
+async def test_archive_takes_the_session_out_of_the_list(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        await slash.run("/archive")
+        assert slash.runner.state.archived and "archived" in slash.app.said[-1]
+
+
 # --- help, about, quit ---
 
 
