@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.front.tui.reading import Reading
     from assent.front.tui.session_feed import SessionFeed
 
-MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "plan")
+MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "contained", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
 LEAVING = ("exit", "quit")
 """Typed alone, they mean what they mean to a shell."""
