@@ -6,7 +6,7 @@ import pytest
 
 from assent.approval import AskDetails, Grant, Question
 from assent.commands import Submit
-from assent.events import ModeChanged, ModelChanged, SessionRenamed
+from assent.events import ModeChanged, ModelChanged, SessionArchived, SessionRenamed
 from assent.front.tui.host import MemoryFile, RuleInfo, ServerInfo, ToolInfo
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.slash.approval_commands import would
@@ -94,7 +94,8 @@ async def test_names_and_arguments_are_completed(preferences: Path):
 async def test_archive_takes_the_session_out_of_the_list(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/archive")
-        assert slash.runner.state.archived and "archived" in slash.app.said[-1]
+        (archived,) = slash.harness.recorded(SessionArchived)
+        assert archived.archived and "archived" in slash.app.said[-1]
 
 
 # --- help, about, quit ---
