@@ -135,6 +135,15 @@ class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Whose sessions it is about; those of the user who runs the server, if not set."""
 
 
+class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Web push to the browsers that are logged in to `assent serve`: `[push]`."""
+
+    delay: Annotated[float, Meta(ge=0)] = 5.0
+    """Seconds: a question that is answered sooner is not reported."""
+    services: tuple[str, ...] = ()
+    """Origins of push services besides those of the well-known browsers: `["https://push.example.org"]`."""
+
+
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What commands can do, whatever their words say: `[sandbox]`."""
 
@@ -179,7 +188,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The longest reply; as long as the model can, if not set."""
     fallback_model: str | None = None
     """A smaller model that takes over when the quota of `model` is used up."""
-    approval_mode: Literal["default", "auto_edit", "auto_try", "plan"] = "default"
+    approval_mode: Literal["default", "auto_edit", "auto_try", "contained", "plan"] = "default"
     """yolo is not a setting: it needs a flag at every start."""
     gate: GateKind = "batch"
     allowed_tools: tuple[str, ...] = ()
@@ -205,6 +214,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     context_window: int | None = None
     """In tokens; derived from the model's name, if not set."""
     webhooks: tuple[Webhook, ...] = ()
+    push: PushSettings = PushSettings()
     providers: dict[ProviderName, OwnProvider] = {}
     keys: dict[ProviderName, str | KeyReference] = {}
     """Keys by provider. With a key itself in it, the file must be readable by its owner only."""
@@ -321,7 +331,7 @@ def _in_words(problem: str, type_: type[Struct]) -> str:
     what, _, place = problem.partition(" - at `$.")
     place = place.rstrip("`")
     if place == "approval_mode":
-        known = "default, auto_edit, auto_try or plan"
+        known = "default, auto_edit, auto_try, contained or plan"
         return f"`approval_mode` must be {known}; for yolo, use --approval-mode yolo at every start"
     if not what.startswith(_UNKNOWN):
         return f"`{place}`: {what}" if place else what

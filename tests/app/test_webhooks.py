@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
+from assent.app.question_notices import QuestionNotices
 from assent.app.session_log import SessionInfo
 from assent.app.webhook_formats import Post, QuestionNotice, post_for, signature
 from assent.app.webhook_posting import post_until_taken
@@ -91,13 +92,13 @@ async def find(session: str) -> SessionInfo:
     )
 
 
-def webhooks(*hooks: Webhook, env: dict[str, str] | None = None) -> Webhooks:
-    made = Webhooks(hooks, env or {}, find)
+def webhooks(*hooks: Webhook, env: dict[str, str] | None = None) -> QuestionNotices:
+    made = QuestionNotices(find, Webhooks(hooks, env or {}))
     made.address = "https://assent.example.org"
     return made
 
 
-def happens(hooks: Webhooks, event: Event) -> None:
+def happens(hooks: QuestionNotices, event: Event) -> None:
     hooks.on_event(Envelope(1, 0.0, SESSION, event))
 
 
@@ -137,10 +138,10 @@ async def test_a_question_that_is_answered_soon_is_not_reported() -> None:
 async def test_what_was_not_accepted_is_sent_again_and_a_refusal_is_not() -> None:
     post = Post((("Content-Type", "application/json"),), b"{}")
     async with receiving(503, 429) as receiver:
-        assert await post_until_taken(receiver.url, post, {}, first_pause=0.001)
+        assert await post_until_taken(receiver.url, post, {}, first_pause=0.001) == 200
         assert receiver.unread == 3
     async with receiving(404) as receiver:
-        assert not await post_until_taken(receiver.url, post, {}, first_pause=0.001)
+        assert await post_until_taken(receiver.url, post, {}, first_pause=0.001) == 404
         assert receiver.unread == 1
 
 

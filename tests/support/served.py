@@ -11,7 +11,7 @@ import pytest
 
 from assent.client import Api, ApiProblem
 from assent.client.http_client import Http
-from assent.config import Settings
+from assent.config import PushSettings, Settings
 from assent.events import Envelope, from_wire
 from assent.front.web.access_tokens import Role
 from assent.front.web.app_state import Setup
@@ -40,13 +40,15 @@ class Served:
         self._mcp = mcp or Servers()
         self._model = model
         self._more = more
+        self.push = PushSettings()
         self.server_log: ServerLog | None = None
         self._ready = asyncio.Event()
         self._apis: list[Api] = []
 
     async def __aenter__(self) -> Self:
         usual = self.scenario(asks_for(write("a.txt", "hello\n")), says("Done."))
-        settings = Settings(model=usual if self._model is None else self._model, mcp=self._mcp)
+        model = usual if self._model is None else self._model
+        settings = Settings(model=model, mcp=self._mcp, push=self.push)
         more: dict[str, Any] = {
             "limits": RequestLimits(requests_per_second=10_000, burst=10_000),
             "models": ("scripted:*",),

@@ -1,4 +1,4 @@
-"""Posts to a webhook, and retries until it is accepted or retrying is pointless. It knows nothing about sessions."""
+"""Posts to a webhook or a push service, and retries until it is accepted or retrying is pointless."""
 
 import asyncio
 import logging
@@ -17,38 +17,36 @@ TIMEOUTS = Timeouts(connect=10.0, read=20.0)
 _LOG = logging.getLogger("assent.webhooks")
 
 
-async def post_until_taken(url: str, post: Post, env: Mapping[str, str], first_pause: float = FIRST_PAUSE) -> bool:
-    """Whether it was accepted. A refusal that would only be repeated ends it at once."""
+async def post_until_taken(url: str, post: Post, env: Mapping[str, str], first_pause: float = FIRST_PAUSE) -> int:
+    """The last status; 0 if there was none. A refusal that would only be repeated ends it at once."""
     pause = first_pause
     for attempt in range(1, ATTEMPTS + 1):
-        why, final = await _attempt(url, post, env)
-        if not why:
-            return True
-        host = urlsplit(url).hostname
-        if final or attempt == ATTEMPTS:
-            _LOG.warning("could not notify the webhook at %s: %s", host, why)
-            return False
+        status, why = await _attempt(url, post, env)
+        if _is_final(status) or attempt == ATTEMPTS:
+            if why:
+                _LOG.warning("could not notify %s: %s", urlsplit(url).hostname, why)
+            return status
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)
-    return False
+    return 0
 
 
-async def _attempt(url: str, post: Post, env: Mapping[str, str]) -> tuple[str, bool]:
-    """Why it failed, if it did, and whether it would fail again."""
+async def _attempt(url: str, post: Post, env: Mapping[str, str]) -> tuple[int, str]:
+    """The status, and why it failed, if it did."""
     parts = urlsplit(url)
     path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     try:
         client = HttpClient(f"{parts.scheme}://{parts.netloc}", proxy_for(url, env), TIMEOUTS)
         try:
             async with await client.post(path, (("Accept", "*/*"), *post.headers), post.body) as response:
-                return _judged(response.status)
+                status = response.status
+                return status, "" if 200 <= status < 300 else f"it answered with status {status}"
         finally:
             await client.close()
     except ModelError as error:
-        return str(error), False
+        return 0, str(error)
 
 
-def _judged(status: int) -> tuple[str, bool]:
-    if 200 <= status < 300:
-        return "", True
-    return f"it answered with status {status}", 300 <= status < 500 and status not in (408, 425, 429)
+def _is_final(status: int) -> bool:
+    """Accepted, or it would be refused again."""
+    return 200 <= status < 500 and status not in (408, 425, 429)

@@ -1,121 +1,34 @@
-"""Notifies webhooks when a question is waiting, and when it no longer is. Knows events and settings, no front end.
+"""The webhooks of the settings, as channels for waiting questions."""
 
-A question that is answered soon is not reported at all. One that was reported is withdrawn when anybody has answered,
-wherever that was.
-"""
-
-import asyncio
-import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from assent.app.session_log import LogError, SessionInfo
-from assent.app.webhook_formats import Kind, QuestionNotice, folder_name, post_for, summary
+from assent.app.webhook_formats import QuestionNotice, post_for
 from assent.app.webhook_posting import post_until_taken
-from assent.approval import Approval, ExecDetails
 from assent.config import Webhook
-from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, CallScheduled, Envelope
-
-ANSWERS = {"cancel": "refused"}
-
-Place = tuple[str, str]
-"""A session and a call."""
-FindSession = Callable[[str], Awaitable[SessionInfo]]
 
 
-class _Waiting(Struct):
-    approval: Approval
-    told: "list[tuple[Webhook, QuestionNotice]]"
-    task: "asyncio.Task[None] | None" = None
+class WebhookChannel(Struct, frozen=True):
+    webhook: Webhook
+    env: Mapping[str, str]
+
+    @property
+    def delay(self) -> float:
+        return self.webhook.delay
+
+    async def send(self, notice: QuestionNotice) -> None:
+        variable = self.webhook.secret_variable
+        secret = self.env.get(variable, "") if variable else ""
+        await post_until_taken(self.webhook.url, post_for(self.webhook, notice, secret), self.env)
 
 
 class Webhooks:
-    def __init__(self, webhooks: tuple[Webhook, ...], env: Mapping[str, str], find: FindSession) -> None:
-        self._webhooks, self._env, self._find = webhooks, env, find
-        self._waiting: dict[Place, _Waiting] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.address = ""
-        """Where the page is, for people; set when the server listens."""
+    def __init__(self, webhooks: tuple[Webhook, ...], env: Mapping[str, str]) -> None:
+        self._webhooks, self._env = webhooks, env
 
-    def on_event(self, envelope: Envelope) -> None:
-        """Every event of every session that runs here."""
-        if not self._webhooks:
-            return
-        match envelope.event:
-            case ApprovalRequested(call_id=call_id, approval=approval):
-                self._end((envelope.session, call_id), "replaced")
-                self._begin((envelope.session, call_id), approval)
-            case ApprovalAnswered(call_id=call_id, outcome=outcome, by=by) if outcome != "modify_with_editor":
-                who = by.rpartition("@")[0] or by
-                self._end((envelope.session, call_id), f"{ANSWERS.get(outcome, 'approved')} by {who}")
-            case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id):
-                self._end((envelope.session, call_id), "no longer waiting")
-            case _:
-                pass
+    def is_used(self) -> bool:
+        return bool(self._webhooks)
 
-    async def close(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    # --- questions ---
-
-    def _begin(self, place: Place, approval: Approval) -> None:
-        waiting = _Waiting(approval, [])
-        self._waiting[place] = waiting
-        waiting.task = self._spawn(self._tell_all(place, waiting))
-
-    def _end(self, place: Place, how: str) -> None:
-        waiting = self._waiting.pop(place, None)
-        if waiting is None:
-            return
-        if waiting.task is not None:
-            waiting.task.cancel()  # what was not sent yet is not needed any more
-        for webhook, notice in waiting.told:
-            self._spawn(self._post(webhook, _answered(notice, how)))
-
-    async def _tell_all(self, place: Place, waiting: _Waiting) -> None:
-        with suppress(LogError):
-            info = await self._find(place[0])
-            mine = [webhook for webhook in self._webhooks if webhook.owner == info.owner]
-            await asyncio.gather(*(self._tell(webhook, info, waiting) for webhook in mine))
-
-    async def _tell(self, webhook: Webhook, info: SessionInfo, waiting: _Waiting) -> None:
-        await asyncio.sleep(webhook.delay)
-        notice = self._notice("question.waiting", info, waiting.approval)
-        waiting.told.append((webhook, notice))  # before it is sent: it may arrive although no response did
-        await self._post(webhook, notice)
-
-    def _notice(self, kind: Kind, info: SessionInfo, approval: Approval) -> QuestionNotice:
-        details = approval.details
-        return QuestionNotice(
-            event=kind,
-            id=approval.id,
-            session=info.id,
-            folder=folder_name(info.folder),
-            kind=details.__struct_config__.tag,  # pyright: ignore[reportArgumentType]
-            risk=details.risk if isinstance(details, ExecDetails) else "",
-            text=summary(details, info.folder),
-            url=f"{self.address}/#/s/{info.id}/q/{approval.id}",
-            at=time.time(),
-        )
-
-    # --- sending ---
-
-    async def _post(self, webhook: Webhook, notice: QuestionNotice) -> None:
-        secret = self._env.get(webhook.secret_variable, "") if webhook.secret_variable else ""
-        await post_until_taken(webhook.url, post_for(webhook, notice, secret), self._env)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-
-def _answered(notice: QuestionNotice, how: str) -> QuestionNotice:
-    return replace(notice, event="question.answered", by=how, at=time.time())
+    def of(self, owner: str) -> Sequence[WebhookChannel]:
+        return [WebhookChannel(webhook, self._env) for webhook in self._webhooks if webhook.owner == owner]

@@ -1,27 +1,18 @@
 """What all commands share: an argument parser with our exit codes, and error messages."""
 
 import argparse
-import os
 import sys
 from typing import NoReturn
 
 from assent import exit_codes
+from assent.terminal_width import columns
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Finds the terminal's width itself: argparse would import shutil for it at every start, not only for help."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_columns() - 2)
-
-
-def _columns() -> int:
-    if (set_by_user := os.environ.get("COLUMNS", "")).isdigit():
-        return int(set_by_user) or 80
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
+        super().__init__(prog, width=columns(1) - 2)
 
 
 class Parser(argparse.ArgumentParser):

@@ -9,10 +9,11 @@ from collections import deque
 from unicodedata import combining, east_asian_width
 
 from assent.app.style import Style
+from assent.terminal_width import columns
 
+STDERR = 2
 HELD_LINES = 2_000
 """What is kept while a question is open: the newest lines. All output is in the log anyway."""
-USUAL_COLUMNS = 80
 
 
 class Console:
@@ -46,7 +47,7 @@ class Console:
         """Shows a line that is not finished, in place of its earlier state."""
         self._changing = text
         if self._redraws and not self._asking and text:
-            self._write(self._start() + clipped(text, _columns() - 1))
+            self._write(self._start() + clipped(text, columns(STDERR) - 1))
             self._column_open = True
 
     def finish_line(self) -> None:
@@ -96,14 +97,6 @@ class Console:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
-
-
-def _columns() -> int:
-    """Not shutil's, which takes long to import."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
-    except (OSError, ValueError):
-        return USUAL_COLUMNS
 
 
 def clipped(text: str, width: int) -> str:

@@ -69,6 +69,19 @@ class Uploaded(Struct, frozen=True):
     """For a prompt: `@` and this path includes the file."""
 
 
+class PushSubscription(Body, frozen=True):
+    """As the browser's `PushSubscription` has it."""
+
+    endpoint: Annotated[str, Meta(min_length=1, max_length=2000)]
+    p256dh: Annotated[str, Meta(max_length=200)]
+    auth: Annotated[str, Meta(max_length=100)]
+
+
+class PushState(Struct, frozen=True):
+    key: str
+    subscribed: bool
+
+
 class PromptChoice(Body, frozen=True):
     name: Name
     argument: str = ""

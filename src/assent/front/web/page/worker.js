@@ -46,6 +46,18 @@ async function kept(cache, key, response) {
   return response;
 }
 
+self.addEventListener("push", (event) => event.waitUntil(told(event.data.json())));
+
+/** A question waits, or no longer does. Whoever is looking at the page sees it there. */
+async function told({ event, id, session, text }) {
+  const shown = await self.registration.getNotifications({ tag: id });
+  if (event === "question.answered") return shown.forEach((one) => one.close());
+  const open = await self.clients.matchAll({ type: "window" });
+  if (open.some((one) => one.visibilityState === "visible")) return;
+  const hash = `#/s/${encodeURIComponent(session)}/q/${encodeURIComponent(id)}`;
+  await self.registration.showNotification("Assent asks", { body: text, tag: id, data: { hash } });
+}
+
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
   event.waitUntil(openCard(event.notification.data?.hash ?? "#/inbox"));

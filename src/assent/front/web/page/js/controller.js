@@ -6,6 +6,7 @@ import { Talk } from "./fold.js";
 import { loginCode } from "./login.js";
 import { who } from "./names.js";
 import { announce, announceEnd } from "./notify.js";
+import { subscribe, unsubscribe } from "./push.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 import { Stream } from "./stream.js";
 
@@ -54,6 +55,7 @@ async function enter() {
 export async function useToken(text) {
   token.set(text.trim());
   await enter();
+  if (state.stage === "ready") void subscribe();
 }
 
 /** The page is hidden: close the connection. */
@@ -74,6 +76,7 @@ export function leave(why = "") {
 
 export async function logOut() {
   await request("POST", "/logout", {}).catch(() => {});
+  void unsubscribe();
   forgetDrafts(); // only here: after an expired login, people want to keep their drafts
   leave();
 }

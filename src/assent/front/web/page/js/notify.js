@@ -1,6 +1,7 @@
 // Tells people that a question is waiting or a turn is over: in the title, on the desktop, and to screen readers.
 
 import { folderName } from "./paths.js";
+import { isPushed, subscribe } from "./push.js";
 import { changed, state } from "./store.js";
 import { visible } from "./visible.js";
 import { showThroughWorker } from "./worker_setup.js";
@@ -14,7 +15,7 @@ export function announce(approvals) {
   known = new Set(approvals.map((one) => one.approval.id));
   if (fresh.length === 0) return;
   state.said = `${fresh.length === 1 ? "A question is waiting" : `${fresh.length} questions are waiting`}: ${headline(fresh[0])}`;
-  if (document.hidden && allowed()) fresh.forEach(show);
+  if (document.hidden && allowed() && !isPushed()) fresh.forEach(show);
 }
 
 /** What it is about, without the model's words. @param {import("./types.d.ts").Waiting} one */
@@ -55,7 +56,7 @@ document.addEventListener("visibilitychange", () => {
 
 export const possible = () => "Notification" in globalThis && Notification.permission === "default";
 const allowed = () => "Notification" in globalThis && Notification.permission === "granted";
-export const askToNotify = () => Notification.requestPermission();
+export const askToNotify = () => Notification.requestPermission().then(subscribe);
 
 /** @param {string} title @param {number} waiting */
 export function titled(title, waiting) {
