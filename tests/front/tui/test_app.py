@@ -147,11 +147,11 @@ async def test_an_agents_file_that_is_not_trusted_is_named_and_trusted_with_a_co
 @pytest.mark.spec("C6")
 async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: MakeHarness):
     async with harness().open() as on:
-        for shown in ("auto_edit: edits run", "auto_try: ", "plan: read only", "· default ·"):
+        for shown in ("auto_edit: edits run", "auto_try: ", "contained: ", "plan: read only", "· default ·"):
             await on.press("shift+tab")
             await on.until_shown(shown)
         modes = [event.mode for event in await on.recorded(ModeChanged)]
-        assert modes == ["auto_edit", "auto_try", "plan", "default"]
+        assert modes == ["auto_edit", "auto_try", "contained", "plan", "default"]
 
 
 async def test_the_prompt_is_edited_in_the_persons_editor(

@@ -82,7 +82,7 @@ async def test_names_and_arguments_are_completed(preferences: Path):
             return [candidate.name for candidate in await registry.arguments(command, "", slash.app)]
 
         assert await offered("model") == ["gemini-2.5-pro", "gemini-2.5-flash"]
-        assert await offered("mode") == ["default", "auto_edit", "auto_try", "plan", "yolo"]
+        assert await offered("mode") == ["default", "auto_edit", "auto_try", "contained", "plan", "yolo"]
         assert await offered("resume") == ["latest", slash.harness.session]
         assert await offered("theme") == list(slash.app.themes)
         assert (await offered("editor"))[0] == "default"

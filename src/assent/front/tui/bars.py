@@ -134,6 +134,7 @@ MODE_WORDS = {
     "default": "asks",
     "auto_edit": "edits run",
     "auto_try": "commands are tried first",
+    "contained": "commands run in the sandbox",
     "yolo": "everything runs",
     "plan": "read only",
 }

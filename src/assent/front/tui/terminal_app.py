@@ -53,7 +53,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.front.tui.host import Host
     from assent.front.tui.reading import Reading
 
-MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "plan")
+MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "contained", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
 KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 LEAVING = ("exit", "quit")
