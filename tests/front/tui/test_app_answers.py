@@ -100,7 +100,7 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHa
 async def test_always_in_this_folder_holds_in_the_next_session(harness: MakeHarness):
     run = shell("touch canary")
     on = harness(asks_for(run), says("Done."))
-    async with on.open(prompt="go", size=(110, 30)):
+    async with on.open(prompt="go", size=(240, 30)):
         await on.until_asked()
         await on.press("a")
         await on.until_screen(ScopeScreen)
