@@ -277,9 +277,9 @@ async def test_a_newer_attempt_of_the_same_engine_takes_the_session_from_a_proce
 ):
     await log.create("s", 1.0, CREATED)
     await log.create("t", 1.0, CREATED)
-    frozen = await log.acquire("s", Opening(1.0, "serve", token=10))
-    kept = await log.acquire("t", Opening(1.0, "serve", token=10))
-    taken = await other.acquire("s", Opening(2.0, "serve", token=20))
+    frozen = await log.acquire("s", Opening(1.0, "serve", token=10**12))
+    kept = await log.acquire("t", Opening(1.0, "serve", token=10**12))
+    taken = await other.acquire("s", Opening(2.0, "serve", token=2 * 10**12))
     with pytest.raises(LostFence):
         await log.append(frozen, [prompt(3)])
     await other.append(taken, [prompt(4)])
@@ -293,9 +293,9 @@ async def test_a_newer_attempt_of_the_same_engine_takes_the_session_from_a_proce
 
 async def test_an_older_attempt_takes_nothing_from_a_newer_one(log: PostgresLog, other: PostgresLog):
     await log.create("s", 1.0, CREATED)
-    newest = await log.acquire("s", Opening(1.0, "serve", token=20))
+    newest = await log.acquire("s", Opening(1.0, "serve", token=2 * 10**12))
     with pytest.raises(SessionBusy):
-        await other.acquire("s", Opening(2.0, "serve", token=10))
+        await other.acquire("s", Opening(2.0, "serve", token=10**12))
     await log.append(newest, [prompt(3)])
 
 

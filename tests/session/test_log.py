@@ -60,6 +60,8 @@ from support.waiting import WAIT_LIMIT
 CREATED = SessionCreated(folder="/w", model="model", mode="default", version="0")
 
 
+TOKEN = 1_794_983_366_843
+"""As engines issue them: milliseconds."""
 POSTGRES = pytest.param("postgres", marks=pytest.mark.needs("postgres"))
 
 
@@ -140,21 +142,21 @@ async def test_a_writer_that_lost_the_session_is_refused(log: SessionLog):
 @pytest.mark.spec("M2")
 async def test_the_token_of_an_engine_is_the_fence_and_an_older_attempt_is_refused(log: SessionLog):
     await log.create("s", 1.0, CREATED)
-    first = await log.acquire("s", Opening(1.0, "serve", token=1000))
-    assert first.token == 1000
+    first = await log.acquire("s", Opening(1.0, "serve", TOKEN))
+    assert first.token == TOKEN
     await log.release(first)
     with pytest.raises(LostFence):
-        await log.acquire("s", Opening(2.0, "serve", token=999))
+        await log.acquire("s", Opening(2.0, "serve", TOKEN - 1))
     assert not await log.is_open("s")
-    assert (await log.acquire("s", Opening(3.0, "serve", token=2000))).token == 2000
+    assert (await log.acquire("s", Opening(3.0, "serve", TOKEN + 1))).token == TOKEN + 1
     opened = [envelope.event for envelope in await log.read("s", 1)]
-    assert opened == [SessionOpened(1000, "serve"), SessionOpened(2000, "serve")]
+    assert opened == [SessionOpened(TOKEN, "serve"), SessionOpened(TOKEN + 1, "serve")]
 
 
 async def test_after_an_engine_the_log_issues_tokens_again(log: SessionLog):
     await log.create("s", 1.0, CREATED)
-    await log.release(await log.acquire("s", Opening(1.0, "serve", token=1000)))
-    assert (await log.acquire("s", Opening(2.0, "assent"))).token == 1001
+    await log.release(await log.acquire("s", Opening(1.0, "serve", TOKEN)))
+    assert (await log.acquire("s", Opening(2.0, "assent"))).token == TOKEN + 1
 
 
 async def test_a_refused_append_leaves_others_in_the_same_commit_alone(log: SessionLog):

@@ -30,7 +30,7 @@ from assent.models.model_protocol import Model
 from assent.parts import Effort
 from assent.policy.rules import Rule
 from assent.session.hub import Subscription
-from assent.session.log import LogError, LogUnavailable, SessionInfo, SessionLog
+from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
 from assent.session.run_options import RunOptions
 from assent.session.runner import Runner, create_session
 from assent.session.state import SessionState
@@ -195,11 +195,11 @@ async def open_session(
 async def open_for_server(log: SessionLog, setup: SessionSetup, session: SessionInfo) -> LocalClient:
     """The same for one of many sessions: a folder that cannot be used makes only this session unavailable."""
     if not os.path.isdir(session.folder):
-        raise LogUnavailable(f"the folder of session {session.id} does not exist: {session.folder}")
+        raise WorkspaceUnavailable(f"the folder of session {session.id} does not exist: {session.folder}")
     try:
         return await open_session(log, session, setup)
     except BadSettings as error:
-        raise LogUnavailable(str(error)) from error
+        raise WorkspaceUnavailable(str(error)) from error
 
 
 async def _created(log: SessionLog, session: NewSession, model: str, settings: Settings) -> str:

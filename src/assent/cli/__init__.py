@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("sessions", "answer", "policy", "trust", "mcp", "undo", "serve", "attach", "tour"),
-    *("models", "login", "logout", "sandbox", "log", "audit"),
+    *("models", "login", "logout", "sandbox", "log", "audit", "work"),
 )
 """Each is a module of this package, imported on demand."""
 

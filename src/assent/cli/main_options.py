@@ -32,6 +32,7 @@ commands:
   assent trust [FOLDER]                            trust a folder's configuration as it is now
   assent mcp list | add | remove | accept          manage MCP servers, which provide more tools
   assent serve                                     serve sessions to browsers and scripts
+  assent work                                      run sessions for the servers of a cluster
   assent attach [URL] [SESSION]                    open a served session in this terminal
   assent audit list | show | export | verify       show who decided what, in all sessions, and check the record
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
@@ -74,9 +75,9 @@ def build_parser() -> Parser:
     add("--effort", choices=EFFORTS, help="how much the model thinks; by default, up to its provider")
     add(
         "--approval-mode",
-        choices=("default", "auto_edit", "auto_try", "yolo", "plan"),
+        choices=("default", "auto_edit", "auto_try", "contained", "yolo", "plan"),
         help="default: ask; auto_edit: run edits; auto_try: try commands in a copy of the workspace first; "
-        "yolo: run everything; plan: only read",
+        "contained: run commands in the sandbox, without network; yolo: run everything; plan: only read",
     )
     add(
         "--allowed-tools",

@@ -48,8 +48,8 @@ CREATE = """
 INSERT INTO sessions (id, next_seq, folder, model, created_at, updated_at) VALUES ($1, 1, $2, $3, $4, $4)
 ON CONFLICT (id) DO NOTHING RETURNING id"""
 ACQUIRE = """
-UPDATE sessions SET epoch = CASE $2::bigint WHEN 0 THEN epoch + 1 ELSE $2 END, held = true
-WHERE id = $1 AND ($2 = 0 OR epoch <= $2) RETURNING epoch, next_seq, owner"""
+UPDATE sessions SET epoch = CASE $2::bigint WHEN 0 THEN epoch + 1 ELSE $2::bigint END, held = true
+WHERE id = $1 AND ($2::bigint = 0 OR epoch <= $2::bigint) RETURNING epoch, next_seq, owner"""
 REPLACE = "UPDATE sessions SET epoch = $2 WHERE id = $1 AND epoch <= $2 AND held AND client = $3 RETURNING true"
 RELEASE = "UPDATE sessions SET held = false WHERE id = $1 AND epoch = $2"
 IN_USE = """

@@ -86,6 +86,11 @@ class SessionEngine(Protocol):
         ...
 
     @property
+    def shared(self) -> str:
+        """The client that opens its sessions, if these run in other processes; empty if they run in this one."""
+        ...
+
+    @property
     def open_sessions(self) -> int: ...
 
     @property
@@ -118,6 +123,8 @@ CANNOT_OPEN = (LogError, ModelError, BadRule, OSError)
 
 class LocalEngine:
     """An asyncio supervisor. `client` is who opens its sessions; after a restart, those of this name are ours."""
+
+    shared = ""
 
     def __init__(
         self,

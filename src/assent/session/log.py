@@ -8,6 +8,7 @@ What can go wrong:
     ├── LostFence        a newer writer has replaced this one, or it is out of step; nothing was written
     ├── KeyReused        the key was already used for another request; nothing was written
     ├── LogUnavailable   the disk is full, read-only, or failing; nothing was written
+    │   └── WorkspaceUnavailable   the folder or the settings of the session cannot be used here
     └── LogDamaged       what is stored cannot be read
 """
 
@@ -47,6 +48,10 @@ class KeyReused(LogError):
 
 
 class LogUnavailable(LogError):
+    pass
+
+
+class WorkspaceUnavailable(LogUnavailable):
     pass
 
 

@@ -16,7 +16,16 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import PollerBehaviorSimpleMaximum, UnsandboxedWorkflowRunner, Worker
 
 from assent.session.engine import CANNOT_OPEN, OpenSession
-from assent.session.log import LogError, LogUnavailable, LostFence, NoSuchSession, SessionBusy, SessionInfo, SessionLog
+from assent.session.log import (
+    LogError,
+    LogUnavailable,
+    LostFence,
+    NoSuchSession,
+    SessionBusy,
+    SessionInfo,
+    SessionLog,
+    WorkspaceUnavailable,
+)
 from assent.session.parked_work import has_work
 from assent.temporal.session_workflow import ACTIVITY, Attempt, Ended, SessionWorkflow
 from assent.temporal.sweeper import Sweeper
@@ -74,6 +83,8 @@ class SessionActivity:
             return Ended("refused")
         except (NoSuchSession, SessionBusy):
             return Ended("parked")  # deleted, or a person has it open at a terminal, where it reads its inbox
+        except WorkspaceUnavailable as error:
+            return Ended("cannot_open", str(error))
         except LogUnavailable as error:
             raise ApplicationError(str(error)) from error
         except CANNOT_OPEN as error:

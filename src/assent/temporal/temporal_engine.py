@@ -23,6 +23,8 @@ from assent.temporal.temporal_address import RPC_TIMEOUT, TemporalAddress
 if TYPE_CHECKING:
     from assent.mcp.offers import PromptServers
 
+CLIENT = "work"
+"""Who opens the sessions, as recorded in the log."""
 QUEUE = "assent"
 """Where workflows run, and the sessions whose workspace every worker has."""
 OPEN_SECONDS = 10.0
@@ -42,12 +44,13 @@ def queue_of_host(host: str) -> str:
 class TemporalEngine:
     """`host_of` says which host has a folder; empty: all of them do."""
 
+    shared = CLIENT
     open_sessions = 0
     parked = 0
     calm = True
 
     def __init__(self, log: SessionLog, address: TemporalAddress, host_of: Callable[[str], str]) -> None:
-        self._log, self._address, self._host_of = log, address, host_of
+        self._log, self.address, self._host_of = log, address, host_of
         self._client: Client | None = None
         self._connecting = asyncio.Lock()
         self._nudges: set[asyncio.Task[None]] = set()
@@ -164,11 +167,11 @@ class TemporalEngine:
     async def _connected(self) -> Client:
         async with self._connecting:
             if self._client is None:
-                self._client = await self._address.connect(lazy=True)
+                self._client = await self.address.connect(lazy=True)
         return self._client
 
     def _unreachable(self, error: Exception) -> LogUnavailable:
-        return LogUnavailable(f"the engine at {self._address} cannot be reached: {error}")
+        return LogUnavailable(f"the engine at {self.address} cannot be reached: {error}")
 
 
 def workflow_id(session: str) -> str:

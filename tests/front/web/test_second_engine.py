@@ -16,6 +16,7 @@ from support.served import Served, until_event, until_waiting
 class EngineElsewhere:
     """What an engine in another process, or a workflow service, can offer."""
 
+    shared = ""
     open_sessions = 0
     parked = 0
     calm = True

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, make_engine
+from assent.app.engine_setup import LINGER_SECONDS, MAX_RESTING, EngineSetup, Workspaces, make_engine
 from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.question_notices import QuestionNotices
@@ -53,6 +53,10 @@ class Setup(Struct, frozen=True, kw_only=True):
     """Patterns of models in files that sessions may use, besides those that the settings name."""
     linger: float = LINGER_SECONDS
     max_resting: int = MAX_RESTING
+    remote_engine: str = ""
+    """The URL of the engine whose workers run the sessions; empty: they run in this server."""
+    workspaces: Workspaces = ()
+    """Which hosts have which folders; all workers have the others."""
 
     def engine(self, models: ModelAccess) -> EngineSetup:
         return EngineSetup(
@@ -61,6 +65,8 @@ class Setup(Struct, frozen=True, kw_only=True):
             client=CLIENT,
             linger=self.linger,
             max_resting=self.max_resting,
+            engine=self.remote_engine,
+            workspaces=self.workspaces,
         )
 
     def allows(self, folder: str) -> bool:
@@ -149,9 +155,10 @@ def wanted_folder(setup: Setup, given: str | None) -> str:
     """The folder for a new session; raises Problem if it is not allowed."""
     if given is not None and ("\0" in given or not os.path.isabs(os.path.expanduser(given))):
         raise Problem("invalid", "the folder must be an absolute path, e.g. /home/ann/shop")
-    folder = real_folder(given) if given is not None else setup.folder
+    find = os.path.normpath if setup.remote_engine else real_folder  # a server without workspaces cannot look
+    folder = find(os.path.expanduser(given)) if given is not None else setup.folder
     if not setup.allows(folder):
         raise Problem("invalid", f"sessions on this server may only work below: {', '.join(setup.roots)}")
-    if not os.path.isdir(folder):
+    if not setup.remote_engine and not os.path.isdir(folder):
         raise Problem("invalid", f"there is no folder {folder}")
     return folder

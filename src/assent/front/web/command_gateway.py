@@ -95,13 +95,15 @@ class CommandGateway:
                 return await self._soon(info)
             case "running":
                 return "running"
+            case "absent" if info.held and info.client == self._engine.shared:
+                return await self._soon(info)  # a worker of ours has it
             case "absent" if info.held and await self._log.is_open(info.id):
                 return "elsewhere"
             case _:
                 return "waiting" if info.waiting else "idle"
 
     async def _soon(self, info: SessionInfo) -> Status:
-        """The status that a session being opened here will have."""
+        """The status of a session that a worker runs, or that one being opened here will have."""
         if info.waiting:
             return "waiting"
         return "running" if info.unfinished or await self._log.inbox(info.id) else "idle"

@@ -18,6 +18,7 @@ import uvicorn
 
 from assent import __version__
 from assent.app.audit_access import AuditEntry
+from assent.app.engine_setup import Workspaces
 from assent.app.identity import me
 from assent.app.private_files import save_private
 from assent.app.session_log import LogError, SessionLog
@@ -54,14 +55,24 @@ def make_setup(
     roots: tuple[str, ...],
     models: tuple[str, ...],
     limits: RequestLimits,
+    remote_engine: str = "",
+    workspaces: Workspaces = (),
 ) -> Setup:
     here = os.path.realpath(os.getcwd())
     home = os.path.realpath(env.get("HOME") or "/")
-    found = tuple(map(real_folder, roots))
-    if missing := [root for root in found if not os.path.isdir(root)]:
+    found = tuple(map(os.path.normpath if remote_engine else real_folder, roots))
+    if not remote_engine and (missing := [root for root in found if not os.path.isdir(root)]):
         raise BadPlace(f"--root must be an existing folder, not {missing[0]}")
     return Setup(
-        settings=settings, env=env, user=user, folder=here, roots=found or (home, here), limits=limits, models=models
+        settings=settings,
+        env=env,
+        user=user,
+        folder=found[0] if remote_engine and found else here,
+        roots=found or (home, here),
+        limits=limits,
+        models=models,
+        remote_engine=remote_engine,
+        workspaces=workspaces,
     )
 
 

@@ -1,0 +1,104 @@
+"""Sets up a worker: a process that runs the sessions which an engine on several machines hands it."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from assent.app.engine_setup import Workspaces, make_remote_engine
+from assent.app.model_access import ModelAccess
+from assent.app.opening import LocalClient, SessionSetup, open_for_server
+from assent.app.storage import open_log
+from assent.app.webhooks import Webhooks
+from assent.config import Settings
+from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
+
+if TYPE_CHECKING:
+    from assent.temporal.session_worker import SessionWorker
+    from assent.temporal.temporal_engine import TemporalEngine
+
+RETRY_SECONDS = 2.0
+
+Say = Callable[[str], None]
+
+
+class WorkerSetup(Struct, frozen=True, kw_only=True):
+    """The options of `assent work`."""
+
+    env: Mapping[str, str]
+    settings: Settings
+    engine: str
+    workspaces: Workspaces
+    host: str
+    """Whose workspaces it has; empty: those that every worker has."""
+    roots: tuple[str, ...]
+    """Sessions may work in these folders and below."""
+    drain: float
+    address: str = ""
+    """Where people open the page."""
+
+    def allows(self, folder: str) -> bool:
+        real = os.path.realpath(folder)
+        return any(real == root or real.startswith(root.rstrip("/") + "/") for root in self.roots)
+
+
+async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
+    """Runs sessions until it is told to stop; waits for the engine if that cannot be reached."""
+    log = open_log(setup.env, busy=True)
+    webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
+    webhooks.address = setup.address
+    try:
+        engine = make_remote_engine(log, setup.engine, setup.workspaces)
+        await _run(_make_worker(log, engine, setup, webhooks), engine, stop, say)
+    finally:
+        await webhooks.close()
+        await log.close()
+
+
+def _make_worker(log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, webhooks: Webhooks) -> "SessionWorker":
+    from assent.temporal.session_worker import SessionActivity, SessionWorker
+    from assent.temporal.sweeper import Sweeper
+
+    models = ModelAccess(setup.env, setup.settings)
+
+    async def opened(session: SessionInfo, token: int) -> LocalClient:
+        if not setup.allows(session.folder):
+            raise WorkspaceUnavailable(f"this worker may not use {session.folder}; it works below {_list(setup.roots)}")
+        how = SessionSetup(
+            env=setup.env,
+            settings=models.settings,
+            client=engine.shared,
+            token=token,
+            models=models,
+            listeners=(webhooks.on_event,),
+        )
+        return await open_for_server(log, how, session)
+
+    return SessionWorker(
+        SessionActivity(log, opened), Sweeper(log, engine.wake, engine.shared), setup.host, setup.drain
+    )
+
+
+async def _run(worker: "SessionWorker", engine: "TemporalEngine", stop: asyncio.Event, say: Say) -> None:
+    while not stop.is_set():
+        try:
+            client = await engine.address.connect()
+            say(f"ready, works for {engine.address}")
+            await worker.run(client, stop)
+        except (LogError, RuntimeError) as error:  # RuntimeError: what the SDK raises if its server cannot be used
+            say(f"{error}; trying again")
+            await _pause(stop)
+
+
+async def _pause(stop: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(RETRY_SECONDS):
+            await stop.wait()
+    except TimeoutError:
+        pass
+
+
+def _list(folders: tuple[str, ...]) -> str:
+    return ", ".join(folders)

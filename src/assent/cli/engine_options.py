@@ -1,0 +1,41 @@
+"""The options of `assent serve` and `assent work` that say which engine runs the sessions, and where."""
+
+import argparse
+import os
+from collections.abc import Mapping
+
+from assent.cli.parsing import BadInput, Parser
+
+LOG_HELP = "where sessions are stored: postgresql://… (default: ASSENT_LOG)"
+
+
+def add_to(parser: Parser) -> None:
+    parser.add_argument(
+        "--engine",
+        metavar="URL",
+        default="",
+        help="run sessions on workers: temporal://HOST:PORT/NAMESPACE; needs --log postgresql://…",
+    )
+    parser.add_argument(
+        "--workspaces",
+        action="append",
+        default=[],
+        metavar="FOLDER=HOST",
+        help="which host has the folders below this one (repeatable; default: every worker has every folder)",
+    )
+
+
+def chosen(args: argparse.Namespace, env: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The URL of the engine, empty for none, and which host has which folder."""
+    from assent.app.storage import LOG_VARIABLE, SCHEMES
+
+    if args.engine and not env.get(LOG_VARIABLE, "").startswith(SCHEMES):
+        raise BadInput("--engine needs a log that all machines share: --log postgresql://…")
+    return args.engine, tuple(map(_workspace, args.workspaces))
+
+
+def _workspace(text: str) -> tuple[str, str]:
+    folder, _, host = text.rpartition("=")
+    if not os.path.isabs(folder) or not host:
+        raise BadInput(f"--workspaces must be FOLDER=HOST with an absolute path, not {text!r}")
+    return os.path.normpath(folder), host

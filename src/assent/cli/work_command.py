@@ -1,0 +1,111 @@
+"""`assent work`: runs sessions for the servers of a cluster."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from assent import exit_codes
+from assent.cli import engine_options
+from assent.cli.parsing import BadInput, Parser, complain
+
+if TYPE_CHECKING:  # imported only when needed
+    from assent.app.worker_setup import WorkerSetup
+
+EPILOG = """\
+  assent work --log postgresql://… --engine temporal://…                        every worker has every workspace
+  assent work --log postgresql://… --engine temporal://… --workspace-host build1   this one has those of build1
+
+SIGTERM lets running turns finish or get to their next question, for as long as --drain says; the sessions then
+continue on other workers. How to set up a cluster is described in docs/scaling.md."""
+
+
+def main(argv: list[str]) -> int:
+    args = build_parser().parse_args(argv)
+    from assent.app.session_log import LogError
+
+    try:
+        return _work(args)
+    except LogError as error:
+        complain(str(error))
+        return exit_codes.STORAGE
+
+
+def build_parser() -> Parser:
+    parser = Parser("assent work", "Runs sessions for the servers of a cluster.", EPILOG)
+    add = parser.add_argument
+    add("--store", "--log", metavar="URL", help=engine_options.LOG_HELP)
+    engine_options.add_to(parser)
+    add(
+        "--workspace-host",
+        metavar="HOST",
+        default="",
+        help="run only sessions whose folders are on this host, as --workspaces says (default: those of no host)",
+    )
+    add(
+        "--root",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="where sessions may work (default: your home folder and this one)",
+    )
+    add("--drain", type=float, default=60.0, metavar="SECONDS", help="for running turns at the end (default: 60)")
+    add("--address", metavar="URL", default="", help="where people open the page, for links in webhooks")
+    return parser
+
+
+def _work(args: argparse.Namespace) -> int:
+    from assent.app.storage import LOG_VARIABLE
+    from assent.app.worker_setup import WorkerSetup
+    from assent.config import load_settings
+
+    env = dict(os.environ) | ({} if args.store is None else {LOG_VARIABLE: args.store})
+    engine, workspaces = engine_options.chosen(args, env)
+    if not engine:
+        raise BadInput("say which engine to work for: --engine temporal://HOST:PORT/NAMESPACE")
+    setup = WorkerSetup(
+        env=env,
+        settings=load_settings(env),
+        engine=engine,
+        workspaces=workspaces,
+        host=args.workspace_host,
+        roots=_roots(args.root, env),
+        drain=args.drain,
+        address=args.address,
+    )
+    asyncio.run(_until_stopped(setup))
+    return exit_codes.OK
+
+
+def _roots(given: list[str], env: dict[str, str]) -> tuple[str, ...]:
+    roots = [os.path.realpath(os.path.expanduser(root)) for root in given]
+    if missing := [root for root in roots if not os.path.isdir(root)]:
+        raise BadInput(f"--root must be an existing folder, not {missing[0]}")
+    return tuple(roots) or (os.path.realpath(env.get("HOME") or "/"), os.path.realpath(os.getcwd()))
+
+
+async def _until_stopped(setup: "WorkerSetup") -> None:
+    from assent.app.worker_setup import work
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    interrupts = 0
+
+    def interrupted() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            os._exit(130)
+        _say("stopping; sessions continue on other workers (a second signal ends at once)")
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupted)
+    await work(setup, stop, _say)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"assent work: {text}\n")
+    sys.stderr.flush()
