@@ -254,7 +254,7 @@ class Transitions:
         expires = self._clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
         untried = await self._why_untried(task, invocation)
-        keeps = self._policy.keeps_rules
+        keeps = self._policy.keeps_grants
         approval = make_approval(
             self._session,
             task.call_id,
