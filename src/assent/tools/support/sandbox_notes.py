@@ -49,6 +49,21 @@ def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str
     return [_note(name, *refused, roots, home)] if refused else []
 
 
+def wider_wanted(
+    finished: ProcessFinished, name: SandboxName, roots: tuple[str, ...], home: str
+) -> dict[str, list[str]]:
+    """The arguments that ask for exactly what the sandbox refused; empty if no path or host is known."""
+    if name not in ("workspace", "network") or finished.code == 0 or finished.never_ran:
+        return {}
+    match _refused(finished.output.text()[-_TAIL:]):
+        case "network", host if host:
+            return {"domains": [host]}
+        case "write", path if folder := wanted_folder(path, roots, home):
+            return {"writable": [folder]}
+        case _:
+            return {}
+
+
 def _refused(output: str) -> tuple[str, str] | None:
     """What was refused and, if a line names it, the path or host."""
     for line in reversed(output.splitlines()):
