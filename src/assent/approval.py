@@ -11,7 +11,7 @@ from assent.parts import JsonObject
 from assent.plan import ExecutedFile, SandboxName
 from assent.trial import Trial
 
-Mode = Literal["default", "auto_edit", "auto_try", "yolo", "plan"]
+Mode = Literal["default", "auto_edit", "auto_try", "contained", "yolo", "plan"]
 
 Outcome = Literal[
     "proceed_once",
@@ -57,6 +57,8 @@ class ExecDetails(Struct, frozen=True, gc=False, tag="exec", omit_defaults=True,
     risk_reason: str
     sandbox: SandboxName = "off"
     """What it runs in."""
+    no_sandbox: tuple[SandboxName, ...] = ()
+    """The profiles that do not work on this machine."""
     wider: bool = False
     """The model asks for this sandbox, because the command did not work in a tighter one."""
     background: bool = False
@@ -162,8 +164,6 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Where these commands may connect to without asking."""
     writable: tuple[str, ...] = ()
     """Where these commands may write, besides the workspace."""
-    kept: bool = False
-    """It also becomes a rule in the user's own policy file, and so holds for later sessions."""
     lasts: Lasts = "session"
     """Whether it also holds for later sessions, in this folder or in every folder."""
     by: str = ""
@@ -212,3 +212,5 @@ class Decision(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     digest: str = ""
     rule: str = ""
     """The rule that decided and where it is written, or the id of the grant."""
+    sandbox: SandboxName | None = None
+    """What a command runs in that a rule, a grant or a mode allowed."""

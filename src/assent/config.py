@@ -188,7 +188,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The longest reply; as long as the model can, if not set."""
     fallback_model: str | None = None
     """A smaller model that takes over when the quota of `model` is used up."""
-    approval_mode: Literal["default", "auto_edit", "auto_try", "plan"] = "default"
+    approval_mode: Literal["default", "auto_edit", "auto_try", "contained", "plan"] = "default"
     """yolo is not a setting: it needs a flag at every start."""
     gate: GateKind = "batch"
     allowed_tools: tuple[str, ...] = ()
@@ -331,7 +331,7 @@ def _in_words(problem: str, type_: type[Struct]) -> str:
     what, _, place = problem.partition(" - at `$.")
     place = place.rstrip("`")
     if place == "approval_mode":
-        known = "default, auto_edit, auto_try or plan"
+        known = "default, auto_edit, auto_try, contained or plan"
         return f"`approval_mode` must be {known}; for yolo, use --approval-mode yolo at every start"
     if not what.startswith(_UNKNOWN):
         return f"`{place}`: {what}" if place else what

@@ -161,6 +161,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Patterns that make git leave out secrets."""
     sandbox: SandboxName = "off"
     """What all of it runs in."""
+    only_confined: bool = False
+    """A rule names the sandbox: without it, nothing starts."""
     domains: tuple[str, ...] = ()
     """The hosts that it may connect to in the sandbox `network` without asking."""
     writable: tuple[str, ...] = ()

@@ -93,3 +93,14 @@ def test_a_log_of_an_unknown_kind_is_a_clear_error(program: Program):
     ended = run(program, "mysql://db/assent", "sessions", "list")
     assert ended.code == exit_codes.STORAGE
     assert "must be a folder or a URL that starts with postgresql://" in ended.err
+
+
+@pytest.mark.parametrize("option", ["--store", "--log"])
+def test_the_place_of_sessions_is_not_mistaken_for_the_log_file_of_the_server(program: Program, option: str):
+    ended = program.run("serve", "--port", "0", option, "assent.log")
+    assert ended.code == exit_codes.INPUT and "did you mean --log-file?" in ended.err
+    (program.folder / "server").write_text("lines\n")
+    ended = program.run("serve", "--port", "0", option, "server")
+    assert ended.code == exit_codes.STORAGE and "server is a file" in ended.err
+    assert (program.folder / "server").read_text() == "lines\n"
+    assert not (program.folder / "assent.log").exists()

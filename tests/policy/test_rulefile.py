@@ -71,7 +71,7 @@ def test_several_tools_and_commands_are_several_rules():
         ('[[rule]]\ndecision = "deny"\ncommand = "ls"\ndomain = "a.org"\n', r"cannot also name"),
         (
             '[[rule]]\ndecision = "deny"\nmode = "fast"\n',
-            r"p\.toml:3: rule 1 .*: `mode` must be default, auto_edit, auto_try, plan or",
+            r"p\.toml:3: rule 1 .*: `mode` must be default, auto_edit, auto_try, contained, plan or",
         ),
         (
             '[[rule]]\ntool = 3\ndecision = "deny"\n',

@@ -72,6 +72,8 @@ def crash(seed: int) -> Crash:
     chance = random.Random(seed)
     front = FRONTS[seed % len(FRONTS)]
     number = chance.choice(SIGNALS)
+    if front == "server" and number == signal.SIGHUP:  # a server only reloads its settings
+        number = signal.SIGKILL
     hit = chance.randrange(1, HITS) if front != "server" and number == signal.SIGKILL and chance.random() < 0.5 else 0
     ways = tuple(chance.choice(list(WAYS)) for _ in range(3))
     return Crash(front, number, hit, chance.random() < 0.7, chance.random() * chance.choice((0.05, 0.6)), ways)

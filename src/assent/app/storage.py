@@ -33,7 +33,10 @@ def open_log_at(
         return _open_postgres(place, mask)
     if "://" in place:
         raise LogUnavailable("the log must be a folder or a URL that starts with postgresql://")
-    return SqliteLog(Path(os.path.expanduser(place)), read_only=read_only, busy=busy, mask=mask)
+    folder = Path(os.path.expanduser(place))
+    if folder.is_file():
+        raise LogUnavailable(f"sessions are stored in a folder or a database, and {place} is a file")
+    return SqliteLog(folder, read_only=read_only, busy=busy, mask=mask)
 
 
 def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:

@@ -59,6 +59,7 @@ MODES: "dict[Mode, str]" = {
     "default": "asks before every change, and every command not known to be harmless",
     "auto_edit": "edits files in the folder without asking; still asks about commands",
     "auto_try": "tries commands in a copy of the workspace first, and asks about what they did",
+    "contained": "runs commands in a sandbox without asking: they write only to the workspace, without network",
     "plan": "only reads, changes nothing",
     "yolo": "runs everything without asking",
 }

@@ -17,7 +17,7 @@ EPILOG = """\
 
 A log is the folder of a log on disk, or the URL of a PostgreSQL database. Sessions that are there already are compared
 and left alone, so an interrupted copy can be continued. Nothing is deleted. Afterwards, use the new log with
-`assent serve --log` or ASSENT_LOG. Give a password in ~/.pgpass or PGPASSWORD rather than in the URL."""
+`assent serve --store` or ASSENT_LOG. Give a password in ~/.pgpass or PGPASSWORD rather than in the URL."""
 
 
 def main(argv: list[str]) -> int:

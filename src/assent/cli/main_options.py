@@ -75,9 +75,9 @@ def build_parser() -> Parser:
     add("--effort", choices=EFFORTS, help="how much the model thinks; by default, up to its provider")
     add(
         "--approval-mode",
-        choices=("default", "auto_edit", "auto_try", "yolo", "plan"),
+        choices=("default", "auto_edit", "auto_try", "contained", "yolo", "plan"),
         help="default: ask; auto_edit: run edits; auto_try: try commands in a copy of the workspace first; "
-        "yolo: run everything; plan: only read",
+        "contained: run commands in the sandbox, without network; yolo: run everything; plan: only read",
     )
     add(
         "--allowed-tools",

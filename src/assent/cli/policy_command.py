@@ -41,7 +41,9 @@ def _parser() -> Parser:
         "--session", metavar="ID", help="with list and explain: use the folder, mode and grants of this session"
     )
     parser.add_argument(
-        "--mode", choices=("default", "auto_edit", "auto_try", "yolo", "plan"), help="with explain: judge in this mode"
+        "--mode",
+        choices=("default", "auto_edit", "auto_try", "contained", "yolo", "plan"),
+        help="with explain: judge in this mode",
     )
     parser.add_argument("--tool", help="with explain: a tool other than the shell")
     parser.add_argument("--args", default="{}", metavar="JSON", help="with --tool: its arguments")

@@ -22,7 +22,7 @@ EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
-  assent serve --log postgresql://… --engine temporal://…    run no session here: `assent work` does
+  assent serve --store postgresql://… --engine temporal://…    run no session here: `assent work` does
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
   assent serve token list | revoke ID              show who has access, and end it
@@ -71,17 +71,27 @@ def build_parser() -> Parser:
         metavar="PATTERN",
         help="model files that sessions may name, e.g. 'gguf:/srv/models/*' (default: only those in the settings)",
     )
+    add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
+    _add_store(parser)
+    engine_options.add_to(parser)
+    _add_server_log(parser)
+    return parser
+
+
+def _add_store(parser: Parser) -> None:
+    parser.add_argument_group("where sessions are stored").add_argument(
+        "--store",
+        "--log",
+        metavar="FOLDER|URL",
+        help="a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
+    )
+
+
+def _add_server_log(parser: Parser) -> None:
+    add = parser.add_argument_group("the server's own log").add_argument
+    add("--log-file", metavar="FILE", help="default: standard error")
     add("--log-level", choices=LEVELS, help="default: info; warning if the log goes to a terminal")
     add("--log-format", choices=("text", "json"), default="text", help="default: text")
-    add("--log-file", metavar="FILE", help="default: standard error")
-    add(
-        "--log",
-        metavar="LOG",
-        help="where sessions are stored: a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
-    )
-    engine_options.add_to(parser)
-    add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
-    return parser
 
 
 def _serve(args: argparse.Namespace) -> int:
@@ -103,7 +113,10 @@ def _serve(args: argparse.Namespace) -> int:
         behind_proxy=args.behind_proxy,
         names=tuple(args.name),
     )
-    env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
+    if args.store is not None and args.store.endswith((".log", ".txt", ".json")):
+        complain(f"sessions are stored in a folder or a database, not in {args.store}; did you mean --log-file?")
+        return exit_codes.INPUT
+    env = dict(os.environ) | ({} if args.store is None else {LOG_VARIABLE: args.store})
     roots, models = tuple(args.root), tuple(args.allow_model)
     try:
         engine, workspaces = engine_options.chosen(args, env)

@@ -36,7 +36,7 @@ def main(argv: list[str]) -> int:
 def build_parser() -> Parser:
     parser = Parser("assent work", "Runs sessions for the servers of a cluster.", EPILOG)
     add = parser.add_argument
-    add("--log", metavar="URL", help=engine_options.LOG_HELP)
+    add("--store", "--log", metavar="URL", help=engine_options.LOG_HELP)
     engine_options.add_to(parser)
     add(
         "--workspace-host",
@@ -67,7 +67,7 @@ def _work(args: argparse.Namespace) -> int:
     from assent.app.worker_setup import WorkerSetup
     from assent.config import load_settings
 
-    env = dict(os.environ) | ({} if args.log is None else {LOG_VARIABLE: args.log})
+    env = dict(os.environ) | ({} if args.store is None else {LOG_VARIABLE: args.store})
     engine, workspaces = engine_options.chosen(args, env)
     if not engine:
         raise BadInput("say which engine to work for: --engine temporal://HOST:PORT/NAMESPACE")

@@ -116,6 +116,19 @@ READ_ONLY: tuple[tuple[str, ...], ...] = (
     *((name,) for name in _NAMES.split()),
     *(tuple(line.split()) for line in _SUBCOMMANDS.strip().splitlines()),
 )
+_PLAIN = """
+ls cat head tail wc nl tac cut comm cmp diff stat du df grep egrep fgrep tr rev fold paste join expand unexpand od
+basename dirname realpath readlink pwd cd echo printf true false : test [ uname whoami id which type seq nproc arch
+groups logname md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum sleep
+"""
+_PLAIN_GIT = frozenset(("status", "log", "diff", "show", "branch", "rev-parse", "ls-files", "ls-tree", "blame"))
+PLAIN_READS: tuple[tuple[str, ...], ...] = (
+    *((name,) for name in _PLAIN.split()),
+    *(words for words in READ_ONLY if words[0] == "git" and len(words) == 2 and words[1] in _PLAIN_GIT),
+)
+"""What runs by itself where no sandbox works: programs that can neither write files nor start others, whatever their
+options are, and the usual questions to git, which is restricted in its own way.
+"""
 _OWN_OUTPUT = ("/dev/stdout", "/dev/stderr")
 _FOLLOWING = {
     "ls": ("-L", "--dereference"),

@@ -14,15 +14,24 @@ from msgspec.structs import replace
 from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names
 from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
-from assent.policy.built_in import READ_ONLY, stays_inside
+from assent.policy.built_in import PLAIN_READS, READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
-from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only
+from assent.policy.decision import (
+    Verdict,
+    by_containment,
+    by_grants,
+    by_guard,
+    by_rule,
+    by_yolo,
+    first,
+    read_only,
+)
 from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
 from assent.policy.query_commands import is_question
-from assent.policy.rules import Rule, Ruling
+from assent.policy.rules import Rule, Ruling, can_contain
 from assent.policy.sandbox_choice import absolute, sandbox_of, widest
 from assent.policy.script_arguments import program_passed_on
 from assent.policy.shell import CommandRules, Judgement, judge
@@ -154,6 +163,18 @@ class CommandJudge:
     def _allowed(self, found: Judgement) -> Verdict:
         if self._mode == "yolo":
             return by_yolo()
+        verdict = self._by_permissions(found)
+        return by_containment() if verdict.ruling == "ask" and self._may_be_contained(found) else verdict
+
+    def _may_be_contained(self, found: Judgement) -> bool:
+        """Files that rules guard are in the workspace, so no sandbox keeps a command from them. What a rule lets run
+        outside the sandbox would not work in it.
+        """
+        if self._mode != "contained" or self._guards or not can_contain(self._details):
+            return False
+        return found.plan is None or all(rule.sandbox != "off" for rule in self._choosing())
+
+    def _by_permissions(self, found: Judgement) -> Verdict:
         whole = first(self._whole, "allow")
         if whole is not None:
             return by_rule(whole)
@@ -170,9 +191,13 @@ class CommandJudge:
         chosen: list[SandboxName] = [one.sandbox for one in given if one.sandbox is not None]
         if "off" in chosen:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
+        if missing := next((one for one in chosen if one in self._details.no_sandbox), None):
+            return Verdict("ask", "rule", f"a rule wants the sandbox `{missing}`, which does not work here")
         reads = only_reads(self._details.command, self._details.directory, self._roots)
         sandbox = "read-only" if reads and not chosen else sandbox_of(found.plan, chosen)
-        plan = replace(found.plan, sandbox=sandbox, domains=_union(one.domains for one in given))
+        plan = replace(
+            found.plan, sandbox=sandbox, only_confined=bool(chosen), domains=_union(one.domains for one in given)
+        )
         plan = replace(plan, writable=_union(map(absolute, one.writable) for one in given))
         if self._details.wider and not _suffices(plan, self._details):
             return Verdict("ask", "rule", _why_wider(self._details))
@@ -230,7 +255,7 @@ class CommandJudge:
         """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
         found = self.judgement(built_in=True)
         if found.plan is None:
-            return Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
+            return self._by_sandbox() or Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
         if self._guards:
             return Verdict("ask", "rule", f"a command may touch files that {self._guards[0].describe()} is about")
         if not stays_inside(found.plan, self._roots):
@@ -242,6 +267,19 @@ class CommandJudge:
             return self._by_words(found)
         plan = replace(found.plan, inside=True, sandbox="read-only")
         return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether a sandbox makes sure that a command only reads."""
+        return "read-only" not in self._details.no_sandbox
+
+    def _by_sandbox(self) -> Verdict | None:
+        """Asks about what would run by itself if there were a sandbox."""
+        details = replace(self._details, no_sandbox=())
+        judge = CommandJudge(details, self._rules, self._grants, self._mode, self._roots, self._unapproved)
+        if self._is_bounded or judge.judgement(built_in=True).plan is None:
+            return None
+        return Verdict("ask", "rule", "it should only read, but no sandbox works here that makes sure of that")
 
     def _questions(self) -> list[tuple[str, ...]]:
         """The parts that only query a program or the machine."""
@@ -256,11 +294,11 @@ class CommandJudge:
     def judgement(self, *, built_in: bool = False) -> Judgement:
         """The shell gate's judgement, with the rules and grants about words."""
         spoken = {r: tuple(rule.words() for rule in self._rules if rule.ruling == r and rule.words()) for r in _RULINGS}
-        asking = self._questions() if built_in else []
+        asking = self._questions() if built_in and self._is_bounded else []
         prefixes = tuple(prefix for grant in self._grants for prefix in grant.prefixes)
         known = CommandRules(
             allow=(*spoken["allow"], *prefixes),
-            reading=READ_ONLY if built_in else (),
+            reading=(READ_ONLY if self._is_bounded else PLAIN_READS) if built_in else (),
             ask=spoken["ask"],
             deny=spoken["deny"],
             exact=(*(line for grant in self._grants for line in grant.exact), *asking),

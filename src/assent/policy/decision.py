@@ -5,8 +5,11 @@ from typing import Literal
 from msgspec import Struct
 
 from assent.approval import Grant
-from assent.plan import Plan
+from assent.plan import Plan, SandboxName
 from assent.policy.rules import Rule, Ruling
+
+CONTAINS: SandboxName = "workspace"
+"""The sandbox of a command that nobody is asked about because it is contained."""
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -17,6 +20,12 @@ class Verdict(Struct, frozen=True, gc=False):
     """The rule in words, or the ids of the grants."""
     plan: Plan | None = None
     """For a command allowed by its words: exactly these words run, without a shell."""
+    sandbox: SandboxName | None = None
+    """For a command that runs as it is written because a sandbox contains it: this one, or it does not run."""
+
+    @property
+    def runs_in(self) -> SandboxName | None:
+        return self.sandbox if self.plan is None else self.plan.sandbox
 
 
 def first(rules: list[Rule], ruling: Ruling) -> Rule | None:
@@ -33,7 +42,18 @@ def stricter(one: Verdict, other: Verdict) -> Verdict:
 
 
 def by_rule(rule: Rule) -> Verdict:
-    return Verdict(rule.ruling, "rule", rule.message or f"{rule.describe()} says so", rule.describe())
+    sandbox = CONTAINS if rule.contained else None
+    reason = rule.message or f"{rule.describe()} says so"
+    return Verdict(rule.ruling, "rule", reason, rule.describe(), sandbox=sandbox)
+
+
+def by_containment() -> Verdict:
+    return Verdict(
+        "allow",
+        "mode",
+        "the sandbox contains it: it can write only to the workspace, and has no network",
+        sandbox=CONTAINS,
+    )
 
 
 def by_guard(rule: Rule, reason: str) -> Verdict:

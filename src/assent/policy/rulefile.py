@@ -62,6 +62,7 @@ class RuleSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     domains: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     without_effects: bool = False
+    contained: bool = False
     examples: Examples = Examples()
 
 
@@ -116,6 +117,10 @@ def _rules(spec: RuleSpec, place: str, tier: Tier, known: tuple[str, ...]) -> li
     _check_sandbox(spec, commands, place)
     if spec.without_effects and spec.decision != "allow":
         raise BadRule(f"{place}: `without_effects` belongs to a rule that allows commands")
+    if spec.contained and spec.decision != "allow":
+        raise BadRule(f"{place}: `contained` belongs to a rule that allows commands")
+    if spec.contained and spec.sandbox is not None:
+        raise BadRule(f'{place}: `contained` means the sandbox "workspace"; leave `sandbox` out')
     rules = [_rule(spec, tool, command, place, tier) for tool in tools for command in commands]
     _check_examples(spec, rules, place)
     return rules
@@ -164,10 +169,11 @@ def _rule(spec: RuleSpec, tool: str, command: str, place: str, tier: Tier) -> Ru
         tier=tier,
         place=place,
         note=spec.note,
-        sandbox=spec.sandbox,
+        sandbox="workspace" if spec.contained else spec.sandbox,
         domains=spec.domains,
         writable=spec.writable,
         without_effects=spec.without_effects,
+        contained=spec.contained,
     )
 
 

@@ -11,7 +11,7 @@ _LINE = re.compile(r"at line (\d+)")
 _FIELD = re.compile(r"(unknown|missing required) field `([^`]+)`")
 _VALUE = re.compile(r"Invalid enum value (.+)")
 _KIND = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
-_MAY_BE = {"decision": "allow, ask or deny", "mode": "default, auto_edit, auto_try, plan or yolo"}
+_MAY_BE = {"decision": "allow, ask or deny", "mode": "default, auto_edit, auto_try, contained, plan or yolo"}
 _KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"} | {
     "array": "a list",
     "object": "a table",

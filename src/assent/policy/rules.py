@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from assent.approval import ExecDetails, InfoDetails, Mode
+from assent.approval import Details, ExecDetails, InfoDetails, Mode
 from assent.plan import SandboxName
 from assent.policy.action import Action
 from assent.policy.globs import path_matches, text_matches
@@ -57,6 +57,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """For a command in a sandbox: what it may write to, besides the workspace."""
     without_effects: bool = False
     """It allows only commands that were tried and changed nothing."""
+    contained: bool = False
+    """It allows only commands that a sandbox contains, and they run in it."""
 
     def matches(self, action: Action, mode: Mode, roots: tuple[str, ...]) -> bool:
         """Whether everything but the command words matches; those are up to the shell gate."""
@@ -72,6 +74,7 @@ class Rule(Struct, frozen=True, kw_only=True):
             and (not self.domain or self._domain_matches(action))
             and (not self.argument or self._argument_matches(action))
             and (not self.without_effects or _had_no_effects(action))
+            and (not self.contained or can_contain(action.details))
         )
 
     def _keeps_content(self, tool: str) -> bool:
@@ -236,6 +239,11 @@ def split_allowed(text: str) -> list[str]:
         else:
             current += char
     return [part.strip() for part in [*parts, current] if part.strip()]
+
+
+def can_contain(details: Details | None) -> bool:
+    """Whether a sandbox works that bounds what the command does, and it needs no more than that."""
+    return isinstance(details, ExecDetails) and "workspace" not in details.no_sandbox and not details.wider
 
 
 def _had_no_effects(action: Action) -> bool:

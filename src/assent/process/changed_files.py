@@ -1,7 +1,7 @@
 """The last check of the files that a person approved for execution, right before a program starts.
 
-A gap remains until the program itself has opened them. Nothing can prevent a change in that time without changing what
-the program sees, so `StartWatch` checks again at its first sign of life, and reports a change.
+What remains is the time until the program itself has opened them: `file_gate.py` hands out the approved content in that
+time. Where it cannot, `StartWatch` looks again at the first sign of life, to tell about a change.
 """
 
 from collections.abc import Iterable, Sequence

@@ -11,6 +11,7 @@ forked from, it imports only what costs next to nothing: the C modules below `si
 """
 
 import errno
+import fcntl
 import os
 import select
 import sys
@@ -35,6 +36,8 @@ KILL_DELAY = 1.0
 """Seconds from SIGTERM to SIGKILL."""
 INPUTS = 100
 """The first descriptor at which a launcher finds what was sent along for it."""
+EMPTY = "-"
+"""Stands for an input without content."""
 STATUS = 99
 """The descriptor to which a launcher reports that the program itself ran."""
 NEVER_RAN = b"never ran"
@@ -50,6 +53,8 @@ _SET_PDEATHSIG, _SET_NAME, _SET_CHILD_SUBREAPER = 1, 15, 36
 
 
 _SITS = 1 << 31
+_ADD_SEALS, _NO_CHANGE = 1033, 0x2 | 0x4 | 0x8
+"""Nobody can write to it, shrink it or let it grow, even through `/proc`."""
 
 
 class Seats:
@@ -163,7 +168,7 @@ class Reaper:
         argv, (cwd, inputs, unchanged, *pairs) = rest[: int(count)], rest[int(count) :]
         self._unchanged = [one.partition(b":") for one in unchanged.split()]
         env = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
-        return mark, argv, cwd, [bytes.fromhex(one.decode()) for one in inputs.split()], env
+        return mark, argv, cwd, [bytes.fromhex(one.decode().strip(EMPTY)) for one in inputs.split()], env
 
     def _receive(self, size: int) -> bytes:
         data = bytearray()
@@ -284,9 +289,11 @@ def _descriptors(inputs: list[bytes]) -> tuple[int, list[tuple[int, int]]]:
     os.set_blocking(report, False)
     found = [(writing, STATUS)]
     for at, data in enumerate(inputs):
-        fd = os.memfd_create("input", os.MFD_CLOEXEC)
-        os.write(fd, data)
+        fd = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        while data:
+            data = data[os.write(fd, data) :]
         os.lseek(fd, 0, os.SEEK_SET)
+        fcntl.fcntl(fd, _ADD_SEALS, _NO_CHANGE)
         found.append((fd, INPUTS + at))
     return report, found
 

@@ -28,6 +28,8 @@ class Launcher(Struct, frozen=True):
     """Its words, before those of the program."""
     inputs: tuple[bytes, ...] = ()
     """What it reads from the descriptors `reaper.INPUTS` and following; it reports to `reaper.STATUS`."""
+    copies: tuple[str, ...] = ()
+    """Where the program finds the last of these inputs as files, which nothing can change."""
 
 
 class Child(Protocol):

@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from assent.plan import ExecutedFile
 from assent.process.ancestry import MARKER, TITLE
 from assent.process.changed_files import FileChanged
-from assent.process.reaper import CHANGED, LEAVE, NEVER_RAN, REPLY
+from assent.process.reaper import CHANGED, EMPTY, LEAVE, NEVER_RAN, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
 START_TIMEOUT = 10.0
@@ -218,7 +218,7 @@ def _request(
     unchanged: Sequence[ExecutedFile],
 ) -> bytes:
     pairs = (f"{name}={value}" for name, value in env.items())
-    encoded = " ".join(data.hex() for data in inputs)
+    encoded = " ".join(data.hex() or EMPTY for data in inputs)
     checked = " ".join(f"{os.fsencode(file.path).hex()}:{file.sha256}" for file in unchanged)
     fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, encoded, checked, *pairs)]
     if any(b"\0" in field for field in fields):

@@ -16,8 +16,11 @@ from assent.subpath import is_below
 
 TEMPORARY = ("/tmp", "/var/tmp", "/run")
 """Replaced by empty folders: other programs listen on sockets in them, and anybody can leave files there."""
+_KERNEL_SETTINGS = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi", "/proc/fs", "/proc/scsi")
+"""Of the whole machine. The kernel lets root change them by its number alone, without any capability."""
 _SIGNALS = "INT,TERM,HUP,QUIT"
 """bubblewrap ignores them, so that they reach the command; `env` gives them back their meaning for it."""
+_COPY = "/run/assent-approved-{}"
 _PLACES = ("/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap")
 
 
@@ -26,12 +29,21 @@ def bubblewrap() -> str | None:
     return next((path for path in _PLACES if os.access(path, os.X_OK)), None)
 
 
-def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks") -> Launcher:
-    arguments = "\0".join(_arguments(box, cwd, masks)) + "\0"
-    inputs = (os.fsencode(arguments), seccomp_filter(sockets=box.profile.sockets))
+def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks", approved: Sequence[bytes] = ()) -> Launcher:
+    """`approved` is the content of files that the command has to get (`process.file_gate`)."""
+    filters = [one for one in [seccomp_filter(sockets=box.profile.sockets)] if one]
+    copies = tuple(_COPY.format(number) for number in range(len(approved)))
+    first = INPUTS + 1 + len(filters)
+    arguments = "\0".join([*_arguments(box, cwd, masks), *_copied(copies, first)]) + "\0"
     opener = opener_argv() if box.proxy_socket else ()
     words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}", *opener)
-    return Launcher(words, inputs if inputs[1] else inputs[:1])
+    return Launcher(words, (os.fsencode(arguments), *filters, *approved), copies)
+
+
+def _copied(copies: Sequence[str], first: int) -> Iterator[str]:
+    """Files of their own, which nobody outside can replace."""
+    for at, path in enumerate(copies, first):
+        yield from ("--perms", "0555", "--ro-bind-data", str(at), path)
 
 
 class Masks:
@@ -57,6 +69,8 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--unshare-net", "--die-with-parent", "--cap-drop", "ALL")
     yield from () if seccomp_filter() else ("--disable-userns",)  # the filter refuses new namespaces, too
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    for path in _KERNEL_SETTINGS:
+        yield from ("--ro-bind-try", path, path)
     for folder in filter(os.path.isdir, TEMPORARY):
         yield from ("--tmpfs", folder)
     if box.proxy_socket:

@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.config import data_folder, settings_file
-from assent.plan import SandboxName
+from assent.plan import ExecutedFile, SandboxName
+from assent.process.approved_launch import ApprovedContent, approved_contents
 from assent.process.spawn import Launcher
 from assent.proxy.sandbox_port import SandboxPort, proxy_environment
 from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
@@ -55,6 +56,8 @@ class Confined(Struct, frozen=True):
     absent: tuple[str, ...] = ()
     sandbox_port: SandboxPort | None = None
     """Where its proxy gets in; None if it has none."""
+    contents: tuple[ApprovedContent, ...] = ()
+    """What its files must be; the launcher has copies of them."""
 
     def clean_up(self) -> list[str]:
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
@@ -100,9 +103,12 @@ class Confinement:
             _HOLDS.add(bubblewrap())
         return problem
 
-    async def confine(self, name: SandboxName, cwd: str, *, writable: Sequence[str] = ()) -> "Confined | None":
+    async def confine(
+        self, name: SandboxName, cwd: str, *, writable: Sequence[str] = (), executes: Sequence[ExecutedFile] = ()
+    ) -> "Confined | None":
         """How to start a program in this profile; None for `off`. Raises Unconfined. `writable` are real paths besides
-        the workspace. With the profile `network`, the caller runs the proxy.
+        the workspace. With the profile `network`, the caller runs the proxy. If one of the files that it `executes` has
+        another content by now, raises FileChanged.
         """
         profile = PROFILES[name]
         if not profile.confined:
@@ -112,7 +118,7 @@ class Confinement:
                 raise Unconfined(problem)
             return await asyncio.to_thread(self._landlocked, profile, cwd)
         # It may search a large workspace.
-        return await asyncio.to_thread(self._confined, profile, cwd, writable)
+        return await asyncio.to_thread(self._confined, profile, cwd, writable, executes)
 
     async def landlock_problem(self) -> str:
         """Why Landlock cannot confine commands that only read, where bubblewrap does not work; empty if it can."""
@@ -129,14 +135,19 @@ class Confinement:
     def why_not_writable(self, path: str) -> str | None:
         return self._maker.why_not_writable(path)
 
-    def _confined(self, profile: Profile, cwd: str, writable: Sequence[str]) -> "Confined":
+    def _confined(
+        self, profile: Profile, cwd: str, writable: Sequence[str], executes: Sequence[ExecutedFile]
+    ) -> "Confined":
         box = self._box(profile, cwd, writable)
+        closed = (*box.hidden, *box.emptied)
+        contents = [one for one in approved_contents(executes) if not is_below(os.path.realpath(one.path), closed)]
         try:
             sandbox_port = SandboxPort(self.masks.folder) if profile.network else None
         except OSError as error:
             raise Unconfined(str(error)) from error
         box = replace(box, proxy_socket="" if sandbox_port is None else sandbox_port.path)
-        return Confined(self._launcher(box, cwd), box.absent, sandbox_port)
+        launcher = self._launcher(box, cwd, [one.data for one in contents])
+        return Confined(launcher, box.absent, sandbox_port, tuple(contents))
 
     def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
         try:
@@ -145,10 +156,10 @@ class Confinement:
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
 
-    def _launcher(self, box: Box, cwd: str) -> Launcher:
+    def _launcher(self, box: Box, cwd: str, approved: Sequence[bytes] = ()) -> Launcher:
         program = bubblewrap()
         assert program is not None, "tested before"
-        return bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks)
+        return bubblewrap_launcher(program, box, os.path.realpath(cwd), self.masks, approved)
 
     async def launcher_for_trial(self, cwd: str) -> Launcher:
         """For a command that sees a copy of the workspace: it can write there, and nowhere else. Raises Unconfined."""

@@ -41,6 +41,7 @@ def write(path):
 probe("write-workspace", lambda: write(os.path.join(work, "new")))
 probe("write-outside", lambda: write(outside))
 probe("read-secret", lambda: open(secret).read())
+probe("kernel", lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)))
 probe("connect", lambda: socket.create_connection(("127.0.0.1", int(port)), SECONDS).close())
 """
 
@@ -62,6 +63,7 @@ _WORDS = {
     "write-workspace": "writing to the workspace",
     "write-outside": "writing outside the workspace",
     "read-secret": "reading a secret",
+    "kernel": "changing settings of the kernel",
     "connect": "connecting directly, past the proxy",
 }
 
@@ -129,7 +131,7 @@ def _probes(profile: Profile, scene: "_Scene", output: str) -> Iterator[Probe]:
     written = os.path.exists(os.path.join(scene.work, "new"))
     yield Probe("write-workspace", profile.writes, written if reached else None)
     yield Probe("write-outside", False, os.path.exists(scene.outside) if reached else None)
-    for name in ("read-secret", "connect"):
+    for name in ("read-secret", "kernel", "connect"):
         yield Probe(name, False, f"{name} worked" in output if reached else None)
 
 

@@ -22,7 +22,7 @@ from assent.events import (
     TransientEvent,
 )
 from assent.parts import InputWanted
-from assent.plan import Plan
+from assent.plan import Plan, SandboxName
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
 from assent.secrets.mask import Masker
@@ -87,6 +87,7 @@ class CallTask:
         self.action: Action | None = None
         """What was judged last; judged again when a mode or a grant changes."""
         self.plan: Plan | None = None
+        self.sandbox: SandboxName | None = None
         """For a command allowed by its words: exactly these words run, without a shell."""
         self.answers: tuple[str, ...] | None = None
         """The person's answers, for a call that asks questions."""

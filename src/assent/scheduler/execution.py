@@ -68,6 +68,7 @@ class Execution:
             call_id=task.call_id,
             digest=self._transitions.digest(task),
             plan=task.plan if decision.source in ("rule", "grant") else None,
+            sandbox=task.sandbox if decision.source in ("rule", "mode") else None,
             by_person=decision.source == "person",
             answers=task.answers,
             mark=self._transitions.mark(task),

@@ -176,7 +176,7 @@ class Transitions:
         try:
             task.action = await make_action(self._policy, task.tool, task.request.args, invocation)
             verdict = self.verdict(task.action, task.request)
-            task.plan = verdict.plan
+            task.plan, task.sandbox = verdict.plan, verdict.sandbox
             task.touches = self.touched(task)
             task.tell_siblings()
             if verdict.ruling == "ask" and await self._waits_to_be_tried(task, invocation):
@@ -184,7 +184,7 @@ class Transitions:
                 return POSTPONED
             return verdict
         except ToolFailed as error:
-            task.action = task.plan = None
+            task.action = task.plan = task.sandbox = None
             task.touches = self.touched(task)
             task.tell_siblings()
             if not _follows_others(task):
@@ -225,7 +225,7 @@ class Transitions:
                 await self.ask_or_fail(task, invocation, verdict.reason)
 
     def allow(self, task: CallTask, verdict: Verdict) -> Awaitable[None]:
-        decision = Decision(source=verdict.source, reason=verdict.reason, rule=verdict.rule)
+        decision = Decision(source=verdict.source, reason=verdict.reason, rule=verdict.rule, sandbox=verdict.runs_in)
         return self.move(task, CallScheduled(task.call_id, decision, new_about(task)))
 
     async def deny(self, task: CallTask, verdict: Verdict) -> NoReturn:
@@ -245,7 +245,7 @@ class Transitions:
         expires = self._clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
         untried = await self._why_untried(task, invocation)
-        keeps = self._policy.keeps_rules
+        keeps = self._policy.keeps_grants
         approval = make_approval(
             self._session,
             task.call_id,

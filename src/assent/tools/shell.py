@@ -209,6 +209,7 @@ class ShellInvocation(Invocation):
             risk="high",
             risk_reason="It was not analysed.",
             sandbox=self._sandbox.profile,
+            no_sandbox=await self._sandbox.missing(),
             wider=self._sandbox.is_wider,
             background=self._params.is_background,
             domains=self._sandbox.domains,
@@ -319,6 +320,7 @@ class ShellInvocation(Invocation):
         """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
         approval: an answer, a mode, or a rule for the whole tool.
         """
+        from assent.process.approved_launch import approved_contents, gated
         from assent.process.command_limits import limit_words
         from assent.process.environment import command_environment
         from assent.process.launch import pipeline_argv
@@ -332,14 +334,16 @@ class ShellInvocation(Invocation):
         plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
         argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
         given = self._tool.limits
-        argv = [*limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes), *argv]
+        limited = limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes)
+        contents = approved_contents(permit.unchanged) if confined is None else confined.contents
+        before = [*limited, *([] if plan is None else argv[:1])]
         sandbox_port = None if confined is None else confined.sandbox_port
         async with proxied(sandbox_port, access, self._tool.resolve, self._tool.dial):
             return await run(
-                argv,
+                [*limited, *argv],
                 cwd=self._directory(),
                 env=env,
-                launcher=None if confined is None else confined.launcher,
+                launcher=gated(None if confined is None else confined.launcher, contents, before),
                 unchanged=permit.unchanged,
                 on_start=on_start,
                 on_output=on_output,
@@ -399,9 +403,10 @@ class ShellInvocation(Invocation):
         from assent.sandbox.confinement import Unconfined
 
         try:
-            return await self._sandbox.confine(permit, self._directory())
+            with self._failures():
+                return await self._sandbox.confine(permit, self._directory())
         except Unconfined as error:
-            if permit.plan is not None:
+            if permit.plan is not None and not permit.plan.only_confined:
                 self._without_sandbox(error)
                 return None
             raise ToolFailed(

@@ -16,7 +16,7 @@ from msgspec import Struct
 from assent.approval import Details
 from assent.events import FileChange
 from assent.parts import Display, Failure, InputWanted, JsonObject, Media, Text
-from assent.plan import ExecutedFile, Plan
+from assent.plan import ExecutedFile, Plan, SandboxName
 from assent.trial import Trial
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class Permit(Struct, frozen=True, kw_only=True):
     digest: str
     plan: Plan | None = None
     """For a command allowed by its words: run exactly this, without a shell."""
+    sandbox: SandboxName | None = None
+    """For a command that nobody was asked about because this sandbox contains it."""
     by_person: bool = False
     """A person saw exactly this and approved it."""
     answers: tuple[str, ...] | None = None

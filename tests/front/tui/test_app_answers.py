@@ -33,7 +33,7 @@ async def test_y_runs_it_once(harness: MakeHarness):
         await on.until_idle()
         assert (on.folder / "canary").read_text() == "x\n"
         assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]
-        await on.until_shown("✓ Shell", "Done.")
+        await on.until_shown("✓ run_shell_command", "Done.")
         assert on.app.prompt.has_focus and not on.app.panel.display
 
 
@@ -46,7 +46,7 @@ async def test_no_is_the_default_and_runs_nothing(harness: MakeHarness, key: str
         await on.until_idle()
         assert not (on.folder / "canary").exists()
         assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["cancel"]
-        await on.until_shown("⊘ Shell")
+        await on.until_shown("⊘ run_shell_command")
         assert "never said" not in on.shown
 
 
@@ -100,11 +100,11 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHa
 async def test_always_in_this_folder_holds_in_the_next_session(harness: MakeHarness):
     run = shell("touch canary")
     on = harness(asks_for(run), says("Done."))
-    async with on.open(prompt="go", size=(110, 30)):
+    async with on.open(prompt="go", size=(240, 30)):
         await on.until_asked()
         await on.press("a")
         await on.until_screen(ScopeScreen)
-        await on.until_shown("for this session.", "from now on.")
+        await on.until_shown("Always allow:", "from now on.")
         scopes = on.runner.waiting()[0].approval.scopes
         place = next(place for place, scope in enumerate(scopes, start=1) if scope.lasts == "folder")
         await on.press(str(place))

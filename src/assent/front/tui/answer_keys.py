@@ -20,6 +20,20 @@ from assent.front.tui.themes import Palette
 
 EnterKey = Literal["no", "select"]
 DIGITS = "123456789"
+ANSWER_WORDS = {
+    "y": "yes, once; for what was tried: apply it",
+    "a": "always: for this session, for this folder, or everywhere",
+    "n, Enter": "no; where the model asks you something, Enter opens the answers",
+    "r": "no, because…: the model reads your reason and goes on",
+    "e": "edit the change in your editor, then decide",
+    "i": "change the arguments, then decide",
+    "t": "try a command first, in a copy of the workspace; a server's tool: always",
+    "d": "run a command directly, without what was tried",
+    "s": "always, for every tool of this server",
+    "A": "yes to all questions that were shown to their end",
+    "1–9": "choose an answer by its number",
+}
+"""For `/help`: what each key means at a question that offers it."""
 ANSWERS = frozenset(f"yasteindrA{DIGITS}")
 YES = ANSWERS - frozenset("enr")
 """Keys that approve; they need the whole question to have been shown."""

@@ -42,24 +42,26 @@ MENU_HEIGHT = 20
 """Lines of the screen below which the answers are not listed one below the other."""
 MARGIN = 4
 """Columns for border and padding."""
-FRAME = 4
-"""Lines around the panel's texts: border, a blank line, and one line of the transcript above."""
+FRAME, LOW_FRAME = 4, 2
+"""Lines around the panel's texts: border, a blank line, and one line of the transcript above; only the border on a low
+screen.
+"""
 
 
 class ApprovalPanel(Vertical, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "scroll(-1)", show=False),
-        Binding("down", "scroll(1)", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", show=False),
-        Binding("left_square_bracket,p", "hunk(-1)", show=False),
-        Binding("right_square_bracket", "hunk(1)", show=False),
-        Binding("space", "toggle_hunk", show=False),
-        Binding("v", "view", show=False),
-        Binding("f", "review", show=False),
-        Binding("left", "question(-1)", show=False),
-        Binding("right", "question(1)", show=False),
-        Binding("escape", "leave", show=False),
+        Binding("up", "scroll(-1)", "scroll up; in a list of answers, the one before", show=False),
+        Binding("down", "scroll(1)", "scroll down; in a list of answers, the next one", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "page down", show=False),
+        Binding("left_square_bracket,p", "hunk(-1)", "previous part of a change", show=False),
+        Binding("right_square_bracket", "hunk(1)", "next part of a change", show=False),
+        Binding("space", "toggle_hunk", "include or exclude this part; page down if there is one", show=False),
+        Binding("v", "view", "a change side by side, or in one column", show=False),
+        Binding("f", "review", "the whole question on the whole screen", show=False),
+        Binding("left", "question(-1)", "previous question", show=False),
+        Binding("right", "question(1)", "next question", show=False),
+        Binding("escape", "leave", "back to the input; the question stays open", show=False),
     ]
 
     class Answered(Message):
@@ -123,6 +125,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         shown = self.call
         self._questions = {call.request.call_id: call for call in questions}
         self.display = bool(self._questions)
+        self.screen.set_class(self.display, "-asking")
         if not self._questions:
             self._current = ""
             return
@@ -206,7 +209,8 @@ class ApprovalPanel(Vertical, can_focus=True):
     def _room(self) -> int:
         """Lines left for the body."""
         below = (widget for widget in self.screen.query("#status, #todos, #queue, #prompt, #foot") if widget.display)
-        return self.screen.size.height - FRAME - self._words - sum(widget.outer_size.height for widget in below)
+        frame = LOW_FRAME if self.screen.has_class("-low") else FRAME
+        return self.screen.size.height - frame - self._words - sum(widget.outer_size.height for widget in below)
 
     def _title(self, call: AwaitingApproval) -> Text:
         palette = self._styler().palette

@@ -74,7 +74,9 @@ class CommandSandbox:
     def profile_for(self, permit: Permit) -> SandboxName:
         if self._confinement is None:
             return "off"
-        return permit.plan.sandbox if permit.plan is not None else self.profile
+        if permit.plan is not None:
+            return permit.plan.sandbox
+        return permit.sandbox or self.profile
 
     def domains_for(self, permit: Permit) -> tuple[str, ...]:
         """Where it may connect to without asking."""
@@ -86,11 +88,23 @@ class CommandSandbox:
         """Where it may write, besides the workspace."""
         return self._paths if permit.plan is None else permit.plan.writable
 
+    async def missing(self) -> tuple[SandboxName, ...]:
+        """The profiles that do not work here. Whoever turns the sandbox off does not miss it for commands that only
+        read.
+        """
+        confinement = None if self._confinement is None else self._confinement()
+        if confinement is None:
+            return ("workspace", "network")
+        if not await confinement.problem():
+            return ()
+        return ("workspace", "network", *(("read-only",) if await confinement.landlock_problem() else ()))
+
     async def confine(self, permit: Permit, cwd: str) -> "Confined | None":
-        """What puts the command into its sandbox; None if it runs in none. Raises Unconfined."""
+        """What puts the command into its sandbox; None if it runs in none. Raises Unconfined and FileChanged."""
         if self._confinement is None or (name := self.profile_for(permit)) == "off":
             return None
-        return await self._confinement().confine(name, cwd, writable=self._writable_for(permit))
+        writable = self._writable_for(permit)
+        return await self._confinement().confine(name, cwd, writable=writable, executes=permit.unchanged)
 
     def environment(self, env: Mapping[str, str], permit: Permit, confined: "Confined") -> dict[str, str]:
         from assent.sandbox.confinement import confined_environment

@@ -10,6 +10,7 @@ export const MODES = /** @type {const} */ ([
   { name: "default", label: "Ask" },
   { name: "auto_edit", label: "Run edits" },
   { name: "auto_try", label: "Try commands first" },
+  { name: "contained", label: "Run commands in the sandbox" },
   { name: "plan", label: "Read only" },
   { name: "yolo", label: "Run all (yolo)" },
 ]);

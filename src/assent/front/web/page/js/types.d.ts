@@ -1,6 +1,6 @@
 // The wire types, as described by the API. Only for the type checker.
 
-export type Mode = "default" | "auto_edit" | "yolo" | "plan";
+export type Mode = "default" | "auto_edit" | "auto_try" | "contained" | "yolo" | "plan";
 export type Outcome =
   | "proceed_once"
   | "proceed_always"
