@@ -26,6 +26,7 @@ CONTENTS = {
         "docs/api",
         "docs/operations",
         "docs/scaling",
+        "docs/runbooks",
         "SECURITY",
         "CHANGELOG",
     ),
