@@ -24,7 +24,7 @@ test: setup ## run all tests, in three parts in parallel, and show progress
 	@$(BIN)/python scripts/run_tests.py
 
 integration: ## kill Assent 300 times; run, cut and kill whole loops with a real model (some minutes)
-	@scripts/setup dev local gateway
+	@scripts/setup dev local gateway client
 	@scripts/test-tools integration
 	@scripts/otlp-server
 	@$(BIN)/pytest -q tests/integration

@@ -80,10 +80,10 @@ def why_skipped(report: pytest.TestReport) -> str:
 
 
 def run_part(descriptor: int, arguments: Sequence[str]) -> int:
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell makes its background jobs ignore these two, and so would the programs that the tests start
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # and so would the programs that the tests start
+    # A shell makes its background jobs ignore some of these, and nohup the last: so would the programs of the tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     return pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[Reporter(descriptor)])
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -64,6 +65,15 @@ def test_a_failure_is_named_at_once_and_shown_in_full_at_the_end(folder: Path):
     assert early.endswith("test_other.py::test_fails\n")
     assert "E       assert 1 == 2" in late and "--- other" in late and "--- good" not in late
     assert re.search(r"^other +\d:\d\d  1 passed, 1 failed$", late, re.MULTILINE)
+
+
+def test_programs_of_the_tests_can_be_interrupted_in_a_background_job_under_nohup_too(folder: Path):
+    signals = ("SIGINT", "SIGQUIT", "SIGHUP")
+    asked = " or ".join(f"signal.getsignal(signal.{name}) == signal.SIG_IGN" for name in signals)
+    ignore = "trap '' INT QUIT HUP; exec " + f"{sys.executable} -c {shlex.quote(START)} {SCRIPTS} {folder}"
+    (folder / "test_other.py").write_text(f"import signal\ndef test_none_is_ignored(): assert not ({asked})\n")
+    shown = subprocess.run(["bash", "-c", ignore], capture_output=True, text=True, check=False)
+    assert re.search(r"^other +\d:\d\d  1 passed$", shown.stdout, re.MULTILINE), shown.stdout
 
 
 def test_why_tests_were_skipped_is_told_although_all_others_passed(folder: Path):

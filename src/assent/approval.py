@@ -164,8 +164,6 @@ class Grant(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Where these commands may connect to without asking."""
     writable: tuple[str, ...] = ()
     """Where these commands may write, besides the workspace."""
-    kept: bool = False
-    """It also becomes a rule in the user's own policy file, and so holds for later sessions."""
     lasts: Lasts = "session"
     """Whether it also holds for later sessions, in this folder or in every folder."""
     by: str = ""

@@ -68,16 +68,20 @@ def test_with_nobody_to_ask_the_connection_is_refused_and_the_command_goes_on(ne
     assert (requested["allowed"], requested["reason"]) == (False, "no rule allows it, and nobody can be asked")
 
 
-def test_always_becomes_a_rule_that_policy_list_shows(networked: Program):
+def test_always_from_now_on_is_a_grant_that_policy_list_shows_and_revoke_ends(networked: Program):
     model = networked.scenario(asks_for(FETCH), says("Done."))
     with networked.start("-p", "go", "-m", model, *WAITING) as first:
         asked = first.until(is_question)
         answer = networked.run("answer", asked["session"], asked["call_id"], "always", "--scope", "2")
         assert answer.code == 0, answer
         first.wait()
-    rule = "the user rule allow connect(=packages.example.invalid)"
-    assert rule in networked.run("policy", "list").out
+    reach = "Connections of commands to packages.example.invalid (ports 80 and 443), in this folder, from now on."
+    listed = networked.run("policy", "list").out
+    assert reach in listed
     networked.run("-p", "again", "-m", model, "-o", "stream-json", "--allowed-tools", "run_shell_command")
     *_, latest = networked.events_of_type("connection.requested", networked.sessions()[-1])
-    assert (latest["allowed"], latest["reason"].startswith(rule)) == (True, True)
-    assert Path(networked.home, "policy.toml").stat().st_mode & 0o077 == 0
+    assert (latest["allowed"], latest["reason"]) == (True, f"granted before: {reach}")
+    assert not Path(networked.home, "policy.toml").exists()
+    (grant,) = (line.split()[1] for line in listed.splitlines() if reach in line)
+    assert reach in networked.run("policy", "revoke", grant).out
+    assert reach not in networked.run("policy", "list").out

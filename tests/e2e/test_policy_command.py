@@ -225,7 +225,7 @@ def test_replay_does_not_wonder_about_what_a_person_ran_themselves(program: Prog
     with Terminal(program, "-m", program.scenario(says("Done.")), size=(120, 40)) as terminal:
         terminal.until("Ask something about this folder")
         terminal.type("!touch mine\r")
-        terminal.until("✓ Shell  touch mine")
+        terminal.until("✓ run_shell_command  touch mine")
     assert "1 calls, 0 would be judged differently now" in program.run("policy", "replay").out
 
 

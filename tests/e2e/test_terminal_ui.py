@@ -132,7 +132,7 @@ def test_whoever_types_on_while_a_question_appears_answers_nothing(program: Prog
     allowed = ("--allowed-tools", f"run_shell_command({waits})")
     with Terminal(program, "-m", model, *allowed, size=SIZE) as terminal:
         submit(terminal, "go")
-        terminal.until("▸ Shell")
+        terminal.until("▸ run_shell_command")
         with (program.folder / "fifo").open("w"):
             pass  # the command ends, and the next question is about to appear
         keys = iter("y\ra\rA\ry" * 200)
@@ -164,7 +164,7 @@ def test_a_paste_never_answers(program: Program, pasted: str):
         terminal.read_for(QUIET)
         assert program.events_of_type("approval.answered") == []
         terminal.press("n")
-        terminal.until("⊘ Shell")
+        terminal.until("⊘ run_shell_command")
     assert not (program.folder / "canary").exists()
 
 
@@ -203,7 +203,7 @@ def test_the_screen_is_drawn_anew_after_ctrl_z(program: Program):
         terminal.process.send_signal(signal.SIGCONT)
         terminal.until_true(lambda: YES in terminal.shown and "go" in terminal.shown, "it did not come back")
         terminal.press("n")
-        terminal.until("⊘ Shell")
+        terminal.until("⊘ run_shell_command")
 
 
 def test_the_screen_follows_the_size_of_the_window(program: Program):

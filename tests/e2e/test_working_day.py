@@ -69,7 +69,7 @@ def paste_and_ask(terminal: Terminal) -> None:
 
 def queue_and_interrupt(terminal: Terminal) -> None:
     say(terminal, "run it")
-    terminal.until("▸ Shell")
+    terminal.until("▸ run_shell_command")
     say(terminal, "and then?")
     terminal.until("⋯ and then?")
     terminal.type("\x1b[A")  # Up takes it back

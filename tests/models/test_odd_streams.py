@@ -4,7 +4,6 @@ breaks the reply, and nothing runs twice.
 
 import gzip
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 import pytest
@@ -17,117 +16,40 @@ from assent.models.model_protocol import (
     Finished,
     ModelError,
     QuotaExhausted,
-    Request,
     TextChunk,
     Transient,
 )
-from assent.parts import Text, Usage, UserMessage
-from support.raw_server import RawServer
+from support.tape_events import (
+    ARGS,
+    ONE_CALL,
+    READ,
+    TEXT,
+    WHOLE,
+    Json,
+    as_line,
+    block,
+    block_delta,
+    chat_call,
+    chat_delta,
+    chat_end,
+    completed,
+    done,
+    events,
+    gemini,
+    gemini_call,
+    hi,
+    item,
+    message,
+    message_end,
+    read,
+    response,
+    said,
+    stream,
+)
 from support.wire_formats import FORMATS
 
 pytestmark = pytest.mark.spec("K1")
-Json = Any
-REQUEST = Request(system="", messages=(UserMessage((Text("hi"),)),))
-ARGS = {"file_path": "ä.txt"}
-TEXT = msgspec.json.encode(ARGS).decode()
-
-
-def chat_delta(**delta: Json) -> Json:
-    return {"choices": [{"index": 0, "delta": delta}]}
-
-
-def chat_call(name: str | None = "read_file", arguments: Json = TEXT, **more: Json) -> Json:
-    return chat_delta(tool_calls=[{"index": 0, "id": "c1", "function": {"name": name, "arguments": arguments}} | more])
-
-
-def chat_end(reason: Json = "stop", **more: Json) -> Json:
-    return {"choices": [{"index": 0, "finish_reason": reason}], **more}
-
-
-def gemini(*parts: Json, finish: str | None = None, **more: Json) -> Json:
-    return {"candidates": [{"content": {"parts": list(parts)}, "finishReason": finish}], **more}
-
-
-def gemini_call(**more: Json) -> Json:
-    return {"functionCall": {"name": "read_file", "args": ARGS} | more}
-
-
-def block(index: Json, kind: str = "text", **fields: Json) -> Json:
-    return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **fields}}
-
-
-def block_delta(index: Json, kind: str, **fields: Json) -> Json:
-    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
-
-
-def message_end(reason: str = "end_turn", **usage: Json) -> list[Json]:
-    return [{"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}, {"type": "message_stop"}]
-
-
-def item(item_id: str = "f1", arguments: Json = TEXT, call_id: str = "c1") -> Json:
-    return {"type": "function_call", "id": item_id, "call_id": call_id, "name": "read_file", "arguments": arguments}
-
-
-def message(item_id: str, text: str) -> Json:
-    return {"type": "message", "id": item_id, "content": [{"type": "output_text", "text": text}]}
-
-
-def done(what: Json) -> Json:
-    return {"type": "response.output_item.done", "item": what}
-
-
-def said(text: str, item_id: str = "m1") -> Json:
-    return {"type": "response.output_text.delta", "item_id": item_id, "delta": text}
-
-
-def completed(*output: Json, **more: Json) -> Json:
-    return {"type": "response.completed", "response": {"status": "completed", "output": list(output), **more}}
-
-
-WHOLE: dict[str, list[Json]] = {
-    "chat": [chat_delta(content="Grüße 🎉"), chat_call(), chat_end("tool_calls"), "[DONE]"],
-    "gemini": [gemini({"text": "Grüße 🎉"}), gemini(gemini_call(id="c1")), gemini(finish="STOP")],
-    "messages": [
-        block(0, text=""),
-        block_delta(0, "text_delta", text="Grüße 🎉"),
-        block(1, "tool_use", id="c1", name="read_file"),
-        block_delta(1, "input_json_delta", partial_json=TEXT),
-        *message_end("tool_use"),
-    ],
-    "responses": [said("Grüße 🎉"), done(message("m1", "Grüße 🎉")), done(item()), completed()],
-}
-"""A text and a call in every format."""
-READ: list[Chunk] = [TextChunk("Grüße 🎉"), CallChunk("read_file", ARGS, "c1"), Finished("stop")]
 formats = pytest.mark.parametrize("wire", FORMATS)
-
-
-def stream(events: list[Json], end: bytes = b"\n") -> bytes:
-    return b"".join(b"data: " + _line(event) + 2 * end for event in events)
-
-
-def _line(event: Json) -> bytes:
-    return event.encode() if isinstance(event, str) else msgspec.json.encode(event)
-
-
-def response(body: bytes, status: str = "200 OK", kind: str = "text/event-stream", **headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", "Connection: close"]
-    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
-async def read(wire: str, sent: bytes, block: int = 1 << 20) -> list[Chunk]:
-    spoken = FORMATS[wire]
-    async with RawServer(sent, block) as server:
-        model = spoken.open_at(server.url)
-        try:
-            return [chunk async for chunk in model.stream(REQUEST)]
-        finally:
-            await model.close()
-
-
-async def events(wire: str, *sent: Json) -> list[Chunk]:
-    return await read(wire, response(stream(list(sent))))
-
 
 # --- the same in every format ---
 
@@ -154,7 +76,7 @@ async def test_however_a_stream_is_written_it_means_the_same(wire: str, how: str
 
 @formats
 async def test_json_over_many_lines_is_one_event(wire: str) -> None:
-    documents = (msgspec.json.format(_line(event), indent=1) for event in WHOLE[wire] if event != "[DONE]")
+    documents = (msgspec.json.format(as_line(event), indent=1) for event in WHOLE[wire] if event != "[DONE]")
     lines = b"".join(b"data: " + document.replace(b"\n", b"\ndata: ") + b"\n\n" for document in documents)
     assert await read(wire, response(lines)) == READ
 
@@ -255,11 +177,6 @@ async def test_a_wait_until_next_century_is_a_lack_of_quota(wire: str) -> None:
 
 Cases = dict[str, tuple[list[Json], list[Chunk]]]
 """The events of a reply, and what they mean."""
-ONE_CALL: list[Chunk] = [CallChunk("read_file", ARGS, "c1"), Finished("stop")]
-
-
-def hi(**usage: int) -> list[Chunk]:
-    return [TextChunk("hi"), Finished("stop", Usage(**usage))]
 
 
 CHAT: Cases = {

@@ -301,8 +301,8 @@ async def test_a_failed_reply_says_how_long_to_wait() -> None:
     [
         ("context_length_exceeded", "Your input exceeds the context window of this model.", ContextTooLong),
         ("insufficient_quota", "You exceeded your current quota.", QuotaExhausted),
-        ("invalid_prompt", "Your prompt was flagged.", BadRequest),
-        ("cyber_policy", "Not allowed.", BadRequest),
+        ("invalid_prompt", "Your prompt was flagged.", Withheld),
+        ("cyber_policy", "Not allowed.", Withheld),
         ("unsupported_image_media_type", "Only png.", MediaRefused),
     ],
 )

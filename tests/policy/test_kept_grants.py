@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assent.approval import Details, EditDetails, ExecDetails, Grant, InfoDetails, Lasts, McpDetails
 from assent.plan import ExecutedFile
@@ -42,6 +43,18 @@ def test_what_depends_on_a_folder_is_never_allowed_everywhere():
     tool = McpDetails(server="db", tool="query", args={})
     assert offered(tool, "folder", "db__query") and not offered(tool, "everywhere", "db__query")
     assert not offered(command("make deploy", (ExecutedFile("/w/Makefile", "d"),)), "everywhere")
+
+
+def test_what_is_wider_than_the_sandbox_lasts_like_everything_else():
+    wider = replace(command("pip install x"), wider=True, sandbox="network", domains=("pypi.org",))
+    scopes = [scope for scope in proposed(action(wider), "c", keeps=True) if scope.prefixes]
+    assert {scope.lasts for scope in scopes} == {"session", "folder", "everywhere"}
+    assert {(scope.sandbox, scope.domains) for scope in scopes} == {("network", ("pypi.org",))}
+    assert all("also connecting to pypi.org" in scope.reach for scope in scopes)
+    connection = InfoDetails("connect", ("tcp://example.org:22",))
+    assert offered(connection, "folder", "connect") == [
+        "Connections of commands to example.org:22, in this folder, from now on."
+    ]
 
 
 def test_without_a_place_to_keep_them_only_the_session_is_offered():

@@ -41,6 +41,11 @@ def connecting(family: str, address: str) -> str:
     )
 
 
+def opening_to_write(*paths: str) -> str:
+    """Only opens: where a sandbox does not hold, nothing of this machine changes."""
+    return "; ".join(f"test -e {path} && (exec 3<>{path}) 2>/dev/null && echo {CANARY}" for path in paths)
+
+
 READS = {
     "a key in the home folder": "cat ~/.ssh/id_ed25519",
     "a token in the home folder": "cat ~/.netrc",
@@ -48,6 +53,9 @@ READS = {
     "a secret of the workspace": "cat .env",
     "a secret through a link": "ln -s .env link; cat link",
     "a secret through a hard link": "ln .env hard; cat hard",
+    "a secret under a second name that it has had": "cat second-name",
+    "a secret through a descriptor without rights": 'python3 -c \'import os; fd = os.open(".env", os.O_PATH);'
+    ' print(open(f"/proc/self/fd/{fd}").read())\'',
     "a secret through its folder": "cat $PWD/../work/.env",
     "a secret through another process's root": "cat /proc/1/root$PWD/.env; cat /proc/self/root$PWD/.env",
     "a secret through a descriptor": "timeout 5 cat /proc/*/fd/[3-9]* 2>/dev/null | grep -a canary",
@@ -73,6 +81,18 @@ WRITES = {
     "another .assent": "mv .assent away; mkdir .assent; echo x > .assent/settings.toml",
     "tasks of an editor": "echo x > .vscode/tasks.json",
     "a protected file below a folder that moves": "mv nested moved; mkdir -p nested/.vscode; echo x > nested/.vscode/x",
+    "the place of the settings of a worktree": "echo /evil > .git/worktrees/wt/commondir; mv .git/worktrees .git/w2",
+    "settings of a worktree that has none": "echo evil > .git/worktrees/wt/config.worktree",
+    "settings of a submodule": "echo evil >> .git/modules/sub/config; mv .git/modules .git/m2",
+    "hooks of a submodule": "mkdir -p .git/modules/sub/hooks; echo x > .git/modules/sub/hooks/post-checkout",
+    "objects from elsewhere": "echo /evil > .git/objects/info/alternates; echo '* filter=x' > .git/info/attributes",
+    "the settings of git exchanged": "cp .git/config x.lock; echo evil >> x.lock; mv -f x.lock .git/config",
+    "jobs for later": "echo x > /var/spool/cron/crontabs/x; mkdir -p ~/.config/systemd/user ~/.config/autostart",
+    "a file outside through a root": "echo x > /proc/self/root{outside}/new; echo x > /proc/1/root{outside}/new",
+    "a file outside through a mapping": "python3 -c 'import mmap;"
+    ' mmap.mmap(open("{outside}/kept", "r+b").fileno(), 1)\'',
+    "an attribute outside": 'python3 -c \'import os; os.setxattr("{outside}/kept", "user.x", b"1")\'',
+    "a hard link to a file outside": "ln {outside}/kept hard && echo x > hard",
     "the home folder": "echo x > ~/.bashrc; echo x > ~/new",
     "the system": "echo x > /etc/assent-test; echo x > /usr/local/bin/assent-test",
     "the kernel": "echo x > /proc/sys/kernel/hostname; echo x > /sys/kernel/uevent_helper",
@@ -85,17 +105,42 @@ REACHES = {
     "a virtual machine's host": connecting("AF_VSOCK", "(2, 1)"),
     "a datagram": """python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM);"""
     """ s.sendto(b"x", ("127.0.0.1", {datagrams}))'""",
+    "X11": connecting("AF_UNIX", '"\\0/tmp/.X11-unix/X{port}"'),
+    "an IPv4 address in IPv6": connecting("AF_INET6", '("::ffff:127.0.0.1", {port})'),
+    "Bluetooth": connecting("AF_BLUETOOTH", '("00:00:00:00:00:00", 1)'),
+    "audit messages": f"""python3 -c 'import socket; socket.socket(16, 3, 9); print("{CANARY}")'""",
+    "raw packets": f"""python3 -c 'import socket; socket.socket(17, 3, 3); print("{CANARY}")'""",
+    "raw IP": f"""python3 -c 'import socket; socket.socket(2, 3, 1); print("{CANARY}")'""",
+    "the kernel's cryptography": f"""python3 -c 'import socket; socket.socket(38, 5); print("{CANARY}")'""",
     "a name server": """python3 -c 'import socket; print(socket.getaddrinfo("example.org", 80) and "canary-5f1c")'""",
 }
 KERNEL = {
     "a user namespace": f"unshare -U echo {CANARY}",
     "a mount": f"mkdir -p m; mount -t tmpfs x m && echo {CANARY}",
-    "io_uring": system_call(425, "8", "bytearray(120)"),
+    "io_uring": system_call(425, "8", "ctypes.create_string_buffer(120)"),
     "the keyring": system_call(250, "0", "-3", "0"),
     "another process": system_call(101, "16", "1", "0", "0"),
     "another process's memory": system_call(310, "1", "0", "0", "0", "0", "0"),
-    "eBPF": system_call(321, "0", "bytearray(64)", "64"),
-    "performance counters": system_call(298, "bytearray(128)", "0", "-1", "-1", "0"),
+    "eBPF": system_call(321, "0", "ctypes.create_string_buffer(64)", "64"),
+    "performance counters": system_call(298, "ctypes.create_string_buffer(128)", "0", "-1", "-1", "0"),
+    "settings of the kernel": opening_to_write("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe")
+    + "; "
+    + opening_to_write("/proc/sys/vm/drop_caches", "/proc/sysrq-trigger", "/proc/mtrr", "/sys/kernel/uevent_helper"),
+    "cgroups": f"mkdir /sys/fs/cgroup/x && echo {CANARY}",
+    "devices": opening_to_write("/dev/fuse", "/dev/kvm", "/dev/mem", "/dev/kmsg", "/dev/loop-control", "/dev/net/tun"),
+    "a device of one's own": f"mknod disk b 8 0 && echo {CANARY}",
+    "another root": f"chroot /tmp true && echo {CANARY}",
+    "the other set of numbers": system_call(0x40000000 + 39),
+    "page faults": system_call(323, "1"),
+    "handles of files": system_call(304, "3", "ctypes.create_string_buffer(200)", "2"),
+    "new mounts": "; ".join(
+        system_call(number, "-100", 'ctypes.create_string_buffer(b"/")', "1") for number in (428, 430, 442, 467)
+    ),
+    "other namespaces": system_call(308, "os.open('/proc/1/ns/mnt', 0)", "0").replace("'/proc/1/ns/mnt'", "sys.argv[1]")
+    + " /proc/1/ns/mnt",
+    "descriptors of other processes": system_call(438, "call(434, 1, 0)", "0", "0"),
+    "modules": system_call(175, "0", "0", "0"),
+    "priority": f"nice -n -5 true 2>&1 | grep -q denied || echo {CANARY}",
     "typing into the terminal": f"""python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b"x"); print("{CANARY}")'""",
     "processes outside": "kill -9 {pid} && echo canary-5f1c",
     "more rights": f"grep -q 'NoNewPrivs:.0' /proc/self/status && echo {CANARY}",
@@ -149,7 +194,10 @@ class Scene(Struct, frozen=True, kw_only=True):
         return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
 
 
-PROTECTED = (".git/hooks", ".git/config", ".assent", ".vscode", "nested/.vscode")
+PROTECTED = (
+    *(".git/hooks", ".git/config", ".git/worktrees", ".git/modules", ".git/info", ".git/objects/info"),
+    *(".assent", ".vscode", "nested/.vscode"),
+)
 
 
 def python_for(uid: int) -> str:
@@ -213,6 +261,8 @@ def _prepared(root: Path, uid: int) -> Iterator[Scene]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     subprocess.run(["git", "init", "-q", str(work)], check=True)
+    _with_worktree_and_submodule(work)
+    os.link(work / ".env", work / "second-name")
     if uid != os.getuid():
         subprocess.run(["chown", "-R", f"{uid}:{uid}", str(root)], check=True)
     named = socket.socket(socket.AF_UNIX)
@@ -249,6 +299,14 @@ def _prepared(root: Path, uid: int) -> Iterator[Scene]:
         finally:
             sleeper.kill()
             shutil.rmtree(root, ignore_errors=True)
+
+
+def _with_worktree_and_submodule(work: Path) -> None:
+    """As git leaves them."""
+    for name, text in {"worktrees/wt/commondir": "../..\n", "modules/sub/config": "[core]\n"}.items():
+        (work / ".git" / name).parent.mkdir(parents=True)
+        (work / ".git" / name).write_text(text)
+    (work / ".git/modules/sub/hooks").mkdir()
 
 
 @pytest.mark.parametrize("profile", ["read-only", "workspace", "network"])

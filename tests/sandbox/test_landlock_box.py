@@ -50,7 +50,7 @@ async def confined(work: Path, command: str) -> ProcessFinished:
 async def test_the_self_test_holds() -> None:
     probes, _ = await tried_with_landlock()
     assert [probe.name for probe in probes if not probe.holds] == []
-    assert len(probes) == 4
+    assert len(probes) == 5
 
 
 async def test_reading_goes_on(place: Path) -> None:

@@ -127,5 +127,5 @@ class AppHarness:
 
     async def recorded(self, kind: type[E]) -> list[E]:
         log = await self.host.log()
-        session = self.app.client.state.session if self.app.client is not None else self.app.left_session
+        session = self.app.client.state.session if self.app.client is not None else self.app.link.left_session
         return [one.event for one in await log.read(session) if isinstance(one.event, kind)]

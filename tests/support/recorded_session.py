@@ -260,10 +260,13 @@ class RecordedHost:
         from assent.files.workspace import Workspace
 
         tools = builtin_tools(Workspace(["/"], "/"))
-        return [ToolInfo(tool.name, tool.display_name, tool.description, tool.kind) for tool in tools]
+        return [ToolInfo(tool.name, tool.description, tool.kind) for tool in tools]
 
     def rules(self) -> Sequence[RuleInfo]:
         return (RuleInfo("run_shell_command(git status)", "allow", "settings.toml"),)
+
+    def standing_grants(self) -> Sequence[Grant]:
+        return ()
 
     def on_servers(self, changed: Callable[[], None]) -> None:
         pass

@@ -19,7 +19,7 @@ from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
 from assent.app.session_management import FoundSession, rename_session, search_sessions
-from assent.approval import Mode
+from assent.approval import Grant, Mode
 from assent.front.tui.host import (
     MemoryFile,
     ModelCheck,
@@ -56,6 +56,7 @@ class FakeHost:
         self.harness = harness
         self.tool_infos: list[ToolInfo] = []
         self.rule_infos: list[RuleInfo] = []
+        self.grants_before: list[Grant] = []
         self.server_infos: list[ServerInfo] = []
         self.memory_files: list[MemoryFile] = []
         self.customs: list[CustomCommand] = []
@@ -118,6 +119,9 @@ class FakeHost:
     def rules(self) -> Sequence[RuleInfo]:
         return self.rule_infos
 
+    def standing_grants(self) -> Sequence[Grant]:
+        return self.grants_before
+
     def on_servers(self, changed: Callable[[], None]) -> None:
         pass
 
@@ -166,8 +170,9 @@ class SlashApp(App[None]):
         self.host = host
         self.feed = SessionFeed()
         self.preferences = PreferenceFile(preferences)
-        self.keys: Mapping[str, str] = {"Ctrl+C": "stops what runs"}
+        self.keys: Mapping[str, Mapping[str, str]] = {"Everywhere": {"Ctrl+C": "stops what runs"}}
         self.said: list[str] = []
+        self.viewed = ""
         self.complaints: list[str] = []
         self.did: list[tuple[str, Any]] = []
         self.theme_names = ["textual-dark", "textual-light", "nord"]
@@ -194,10 +199,11 @@ class SlashApp(App[None]):
 
     async def view(self, document: Document, *, search: str | None = None) -> None:
         self.did.append(("view", document.title))
+        self.viewed = document.text
 
     @property
     def reading(self) -> Reading:
-        return Reading(TranscriptModel(), {}, {})
+        return Reading(TranscriptModel(), {})
 
     def copy(self, text: str) -> None:
         self.did.append(("copy", text))
@@ -213,6 +219,9 @@ class SlashApp(App[None]):
 
     def put_into_prompt(self, text: str) -> None:
         self.did.append(("prompt", text))
+
+    def paste_into_prompt(self, text: str) -> None:
+        self.did.append(("paste", text))
 
     @property
     def themes(self) -> Sequence[str]:

@@ -29,9 +29,9 @@ FOLDER = "commands"
 BUILT_IN = frozenset(
     re.findall(
         r"\S+",
-        "? about approvals archive clear compact compress copy editor effort exit fork help mcp memory mode model new "
-        "policy queue quit rename resume rewind search sessions stats summarize tasks theme tools trust undo usage "
-        "view",
+        "? about approvals archive clear compact compress copy editor effort exit fork help include mcp memory mode "
+        "model new policy queue quit rename resume rewind search sessions stats summarize tasks theme tools trust "
+        "undo usage view",
     )
 )
 """The names of the built-in commands, aliases included: no file can take one of them, in any front end."""

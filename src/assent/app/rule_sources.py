@@ -10,7 +10,6 @@ from pathlib import Path
 from assent.config import data_folder, settings_file
 from assent.files.approved_files import ApprovedFiles
 from assent.policy.kept_grants import KeptGrants
-from assent.policy.kept_rules import KeptRules
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
@@ -46,9 +45,9 @@ def approved_files(env: Mapping[str, str], folder: str) -> ApprovedFiles:
     return ApprovedFiles(data_folder(env) / "executed.json", folder)
 
 
-def kept_grants(env: Mapping[str, str], folder: str, known_tools: Iterable[str] = ()) -> KeptGrants:
+def kept_grants(env: Mapping[str, str], folder: str) -> KeptGrants:
     """What people have allowed beyond a session, here and everywhere."""
-    return KeptGrants(data_folder(env) / "grants.json", folder, KeptRules(policy_file(env), known_tools))
+    return KeptGrants(data_folder(env) / "grants.json", folder)
 
 
 def home_folder(env: Mapping[str, str]) -> str:

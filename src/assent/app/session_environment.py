@@ -141,7 +141,7 @@ class SessionEnvironment:
             cost=Prices(settings.prices).cost,
             load_context=lambda touched: load_context(self._env, self._folder, touched),
             files=approved_files(self._env, self._folder),
-            keeper=kept_grants(self._env, self._folder, self.registry.names()),
+            keeper=kept_grants(self._env, self._folder),
             masker=self.masker,
             background=self.background,
             load_mentions=self._load_mentions,

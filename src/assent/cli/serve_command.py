@@ -21,12 +21,8 @@ LEVELS = ("debug", "info", "warning", "error", "off")
 EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
-<<<<<<< HEAD
   assent serve --behind-proxy https://assent.example.org
-=======
-  assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
-  assent serve --log postgresql://… --engine temporal://…    run no session here: `assent work` does
->>>>>>> main
+  assent serve --store postgresql://… --engine temporal://…    run no session here: `assent work` does
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
   assent serve token list | revoke ID              show who has access, and end it

@@ -22,6 +22,7 @@ from assent.models.model_protocol import (
     StaleSignature,
     Transient,
     UnknownModel,
+    Withheld,
 )
 from assent.models.wire_json import BAD_JSON
 
@@ -67,7 +68,11 @@ _STALE = _Sign(
     r"|signature: field required|invalid `signature`",
     re.IGNORECASE,
 )
-_NO_MODEL = _Sign(r"model_not_found|unknown model|model .{0,200}(?:not found|does not exist|not exist)", re.IGNORECASE)
+_WITHHELD = _Sign(r"content_filter|content management policy|invalid_prompt|cyber_policy", re.IGNORECASE)
+_NO_MODEL = _Sign(
+    r"model_not_found|DeploymentNotFound|unknown model|model .{0,200}(?:not found|does not exist|not exist)",
+    re.IGNORECASE,
+)
 _NO_MEDIA = _Sign(
     r"(?:image|media|pdf|vision|multimodal|audio)[^.]{0,80}"
     r"(?:not supported|unsupported|not accept|invalid|could not process|not enabled)"
@@ -129,6 +134,8 @@ def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
         return QuotaExhausted(f"no credit is left for {model}: {said}")
     if _BAD_KEY.search(signs):
         return _bad_key(said, advice)
+    if error.status == 400 and _WITHHELD.search(f"{error.code} {error.message}"):
+        return Withheld(f"{model} rejected this prompt: {said}")
     if error.status in (400, 404) and _NO_MODEL.search(signs):
         return UnknownModel(f"model {model} not found: {said}")
     if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):

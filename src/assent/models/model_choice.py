@@ -28,7 +28,8 @@ def open_model(
 def access_to(provider: Provider, env: Mapping[str, str], stored_key: StoredKey = no_stored_key) -> Access:
     """How to reach a provider from here. Raises AuthFailed without a key, BadRequest for an unusable address."""
     key = find_key(provider, env, stored_key)
-    if not key and provider.key_variables and not provider.key_optional:
+    has_credentials = not key and provider.has_credentials is not None and provider.has_credentials(env)
+    if not key and provider.key_variables and not (provider.key_optional or has_credentials):
         raise AuthFailed(_no_key(provider))
     url = base_url(provider, env)
     if not url:
@@ -37,7 +38,7 @@ def access_to(provider: Provider, env: Mapping[str, str], stored_key: StoredKey 
         return Access(base_url="", provider=provider.name, key=key, env=env)
     from assent.models.proxy import proxy_for
 
-    if key:
+    if key or has_credentials:
         _check_safe(url, provider)
     return Access(base_url=url, provider=provider.name, key=key, proxy=proxy_for(url, env), env=env)
 
@@ -64,6 +65,7 @@ def _no_key(provider: Provider) -> str:
             f'  {provider.name} = {{ command = "{provider.key_command}" }}\n'
             f"under [keys] in settings.toml. Or set one in the shell that starts Assent: "
             f"export {provider.key_variables[0]}=$({provider.key_command})\n"
+            "Or keep credentials on this machine: the guide says how.\n"
             "To try Assent without a key: assent tour."
         )
     where = f" Get one at {provider.key_page}," if provider.key_page else " Get one,"

@@ -108,6 +108,11 @@ class StreamedModel:
             raise
         return response
 
+    def use_key(self, key: str, header: tuple[str, str]) -> None:
+        """From now on, for a key that is made anew from time to time."""
+        self._key = key
+        self._headers = (*(one for one in self._headers if one[0] != header[0]), header)
+
     async def close(self) -> None:
         await self.http.close()
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, Lasts, McpDetails
 from assent.policy.action import Action
 from assent.policy.rules import host_of
-from assent.web.destinations import CONNECT, WEB_PORTS, from_url
+from assent.web.destinations import WEB_PORTS, from_url
 from assent.web.destinations import covers as reaches
 from assent.web.hosts import domain_matches
 
@@ -57,15 +57,9 @@ def proposed(action: Action, call_id: str, *, keeps: bool = False) -> tuple[Gran
     scopes = _proposed(action, call_id)
     if not keeps:
         return scopes
-    ruled = [_kept(scope) for scope in scopes if _can_be_kept(scope)]
-    lasting = [scope for scope in scopes if _can_last(scope)]
-    here = [_lasting(scope, "folder") for scope in lasting]
-    anywhere = [_lasting(scope, "everywhere") for scope in lasting if _holds_anywhere(scope, action)]
-    return (*scopes, *ruled, *here, *anywhere)
-
-
-def _can_last(scope: Grant) -> bool:
-    return scope.sandbox is None and not _can_be_kept(scope)
+    here = [_lasting(scope, "folder") for scope in scopes]
+    anywhere = [_lasting(scope, "everywhere") for scope in scopes if _holds_anywhere(scope, action)]
+    return (*scopes, *here, *anywhere)
 
 
 def _holds_anywhere(scope: Grant, action: Action) -> bool:
@@ -89,18 +83,6 @@ def _lasting(scope: Grant, lasts: Lasts) -> Grant:
         reach, scope = reach.removesuffix(f", in {scope.value}"), replace(scope, value="")
     until = "from now on" if command and lasts == "folder" else words[lasts]
     return replace(scope, id=os.urandom(8).hex(), reach=f"{reach}, {until}.", lasts=lasts)
-
-
-def _can_be_kept(scope: Grant) -> bool:
-    """Those for which a question of the sandbox was the reason, and which a rule can express."""
-    words = scope.prefixes and not scope.exact and len(scope.prefixes) == 1 and scope.sandbox is not None
-    return (scope.kind == "domain" and scope.tool == CONNECT) or (bool(words) and scope.sandbox != "off")
-
-
-def _kept(scope: Grant) -> Grant:
-    reach = scope.reach.rpartition(", ")[0].removesuffix(f", in {scope.value}")
-    reach += ", in this and all later sessions, as a rule in your policy.toml."
-    return replace(scope, id=os.urandom(8).hex(), reach=reach, kept=True)
 
 
 def _proposed(action: Action, call_id: str) -> tuple[Grant, ...]:

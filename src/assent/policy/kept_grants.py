@@ -1,33 +1,46 @@
 """Grants that outlive their session: in one folder, or everywhere. They belong to the user, outside every workspace.
 
-They are kept as they were given, so that they cover exactly what was shown. Those that a rule can express are written
-as rules instead (`kept_rules`).
+They are kept as they were given, so that they cover exactly what was shown.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from assent.approval import Grant
 from assent.files.private_folder import save_private
-from assent.policy.kept_rules import KeptRules
 from assent.safe_open import NotRegular, read_regular
 
 MAX_BYTES = 10_000_000
 EVERYWHERE = ""
 
 
-class KeptGrants:
-    def __init__(self, path: Path, folder: str, rules: KeptRules | None = None) -> None:
-        self._path = path
-        self._folder = folder
-        self._rules = rules
+class GrantKeeper(Protocol):
+    """The policy's port to them: the policy opens no file."""
 
     def keep(self, grant: Grant) -> None:
-        """Raises BadRule or OSError, and then has changed nothing."""
-        if grant.kept and self._rules is not None:
-            self._rules.keep(grant)
-        elif grant.lasts != "session":
+        """Raises OSError, and then has changed nothing."""
+        ...
+
+    def standing(self) -> Sequence[Grant]:
+        """The grants of earlier sessions that hold here."""
+        ...
+
+    def drop(self, grant_id: str) -> bool:
+        """Whether there was such a grant."""
+        ...
+
+
+class KeptGrants:
+    def __init__(self, path: Path, folder: str) -> None:
+        self._path = path
+        self._folder = folder
+
+    def keep(self, grant: Grant) -> None:
+        """Raises OSError, and then has changed nothing."""
+        if grant.lasts != "session":
             place = EVERYWHERE if grant.lasts == "everywhere" else self._folder
             kept = self._load()
             self._save(kept | {place: [*kept.get(place, []), grant]})

@@ -34,7 +34,7 @@ from assent.web.destinations import CONNECT
 
 if TYPE_CHECKING:
     from assent.policy.command_policy import CommandJudge
-    from assent.policy.kept_rules import RuleKeeper
+    from assent.policy.kept_grants import GrantKeeper
 
 
 class Policy:
@@ -51,7 +51,7 @@ class Policy:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
         files: FileApprovals | None = None,
-        keeper: "RuleKeeper | None" = None,
+        keeper: "GrantKeeper | None" = None,
     ) -> None:
         """`clock` gives the time of day, which may be changed; `timer` is monotonic. `files` knows the files that
         commands execute; without it, commands are judged by their words alone. `keeper` writes grants that outlive the
@@ -77,12 +77,12 @@ class Policy:
         self._offsets[grant.id] = self._clock() - self._timer()
 
     @property
-    def keeps_rules(self) -> bool:
+    def keeps_grants(self) -> bool:
         return self._keeper is not None
 
-    def keep_rule(self, grant: Grant) -> None:
-        """Raises BadRule or OSError if a grant that is to be kept cannot be written."""
-        if (grant.kept or grant.lasts != "session") and self._keeper is not None:
+    def keep(self, grant: Grant) -> None:
+        """Raises OSError if a grant that outlives the session cannot be written."""
+        if grant.lasts != "session" and self._keeper is not None:
             self._keeper.keep(grant)
 
     def revoke(self, grant_id: str) -> Grant | None:

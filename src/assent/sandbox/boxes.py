@@ -15,7 +15,7 @@ from msgspec import Struct
 from assent.files.protected import why_protected, why_secret
 from assent.git_folder import GitFolder, git_folders, leads_outside, taken
 from assent.sandbox.profiles import Profile
-from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings
+from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings, other_names
 from assent.subpath import is_below
 
 MAX_SPECIAL_PATHS = 200
@@ -31,9 +31,11 @@ _SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
 """Programs in them listen on sockets, which a read-only mount does not close."""
 _GIT_KEEPS = ("hooks", "config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates")
 """What of a repository decides which programs run, or where it is."""
-_GIT_LACKS = ("hooks", "commondir", "config.worktree")
+_GIT_LACKS = ("hooks", "commondir", "config.worktree", "info/attributes", "objects/info/alternates")
 """What must not appear in a repository that does not have it."""
-_GIT_NESTED = ("modules/**/config", "modules/**/hooks", "worktrees/*/config.worktree")
+_GIT_NESTED = ("modules/**/config", "modules/**/hooks", "worktrees/*/config.worktree", "worktrees/*/commondir")
+_WORKTREES_LACK = "worktrees/*/"
+"""Folders that must not get a `config.worktree`: a worktree elsewhere takes its settings from there."""
 
 
 class BoxProblem(Exception):
@@ -97,6 +99,7 @@ class BoxMaker:
         git = _git_folders(found, repository) if profile.writes else []
         protected = [*_protected_in(found), *_kept_in(git)] if profile.writes else []
         hidden = {*_secrets_in(found), *self._hidden_outside()}
+        hidden |= set(other_names(hidden, self._roots))
         box = Box(
             profile=profile,
             roots=self._roots,
@@ -201,7 +204,11 @@ def _kept_in(folders: Iterable[str]) -> Iterable[str]:
 
 def _missing_in(folders: Iterable[str]) -> Iterable[str]:
     """With one of these, a repository takes its settings or hooks from elsewhere, or has hooks at all."""
-    paths = (os.path.join(folder, name) for folder in folders for name in _GIT_LACKS)
+    places = [(folder, name) for folder in folders for name in _GIT_LACKS]
+    places += [
+        (worktree, "config.worktree") for folder in folders for worktree in glob(os.path.join(folder, _WORKTREES_LACK))
+    ]
+    paths = (os.path.join(folder, name) for folder, name in places)
     return (path for path in paths if not os.path.lexists(path))
 
 

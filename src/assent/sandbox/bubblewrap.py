@@ -16,6 +16,8 @@ from assent.subpath import is_below
 
 TEMPORARY = ("/tmp", "/var/tmp", "/run")
 """Replaced by empty folders: other programs listen on sockets in them, and anybody can leave files there."""
+_KERNEL_SETTINGS = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi", "/proc/fs", "/proc/scsi")
+"""Of the whole machine. The kernel lets root change them by its number alone, without any capability."""
 _SIGNALS = "INT,TERM,HUP,QUIT"
 """bubblewrap ignores them, so that they reach the command; `env` gives them back their meaning for it."""
 _COPY = "/run/assent-approved-{}"
@@ -67,6 +69,8 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from ("--unshare-net", "--die-with-parent", "--cap-drop", "ALL")
     yield from () if seccomp_filter() else ("--disable-userns",)  # the filter refuses new namespaces, too
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    for path in _KERNEL_SETTINGS:
+        yield from ("--ro-bind-try", path, path)
     for folder in filter(os.path.isdir, TEMPORARY):
         yield from ("--tmpfs", folder)
     if box.proxy_socket:

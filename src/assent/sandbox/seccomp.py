@@ -21,16 +21,19 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 """They type into the terminal on behalf of the person."""
 _FAMILIES = (1, 2, 10, 16)
 """UNIX, INET, INET6 and NETLINK."""
+_NETLINK = 16
+"""Only for routes and addresses (protocol 0), which libraries ask for; the others lead into rarely used kernel code."""
 
 _REFUSED = """
     keyctl add_key request_key bpf perf_event_open userfaultfd ptrace process_vm_readv process_vm_writev process_madvise
     unshare setns mount umount2 pivot_root move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
     kexec_load kexec_file_load init_module finit_module delete_module reboot swapon swapoff syslog acct quotactl
     open_by_handle_at name_to_handle_at settimeofday clock_settime adjtimex pidfd_getfd kcmp fanotify_init
+    open_tree_attr
 """
 _METADATA = """
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat
-    setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+    setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
 """
 """Changes to files that are no writes: Landlock does not know them."""
 _MISSING = "io_uring_setup io_uring_enter io_uring_register clone3"
@@ -99,6 +102,10 @@ _COMMON: dict[str, tuple[int | None, int | None]] = {
     "removexattr": (197, 14),
     "lremovexattr": (198, 15),
     "fremovexattr": (199, 16),
+    "setxattrat": (463, 463),
+    "removexattrat": (466, 466),
+    "open_tree_attr": (467, 467),
+    "file_setattr": (469, 469),
     "clone": (56, 220),
     "ioctl": (16, 29),
     "socket": (41, 198),
@@ -156,7 +163,9 @@ def _program(machine: Architecture, families: Sequence[int], refused: Sequence[s
     yield from _on(numbers["clone"], [*_argument(0), *_unless(_JUMP_IF_ANY, _NAMESPACES, _ERROR | EPERM)])
     typing = [*_unless(_JUMP_IF, _TIOCSTI, _ERROR | EPERM), *_unless(_JUMP_IF, _TIOCLINUX, _ERROR | EPERM)]
     yield from _on(numbers["ioctl"], [*_argument(1), *typing])
-    known = [part for family in families for part in _unless(_JUMP_IF, family, _ALLOW)]
+    known = [part for family in families if family != _NETLINK for part in _unless(_JUMP_IF, family, _ALLOW)]
+    routes = [*_argument(0), *_unless_not(_NETLINK, EAFNOSUPPORT), *_argument(2), *_unless(_JUMP_IF, 0, _ALLOW)]
+    known += routes if _NETLINK in families else []
     yield from _on(numbers["socket"], [*_argument(0), *known, _op(_RETURN, _ERROR | EAFNOSUPPORT)])
     yield _op(_RETURN, _ALLOW)
 
@@ -164,6 +173,11 @@ def _program(machine: Architecture, families: Sequence[int], refused: Sequence[s
 def _unless(jump: int, value: int, outcome: int) -> list[bytes]:
     """If the loaded value is so, this is the outcome; otherwise go on."""
     return [_op(jump, value, 0, 1), _op(_RETURN, outcome)]
+
+
+def _unless_not(value: int, error: int) -> list[bytes]:
+    """If the loaded value is another one, the call fails; otherwise go on."""
+    return [_op(_JUMP_IF, value, 1, 0), _op(_RETURN, _ERROR | error)]
 
 
 def _on(number: int, body: list[bytes]) -> list[bytes]:

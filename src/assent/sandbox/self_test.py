@@ -41,6 +41,7 @@ def write(path):
 probe("write-workspace", lambda: write(os.path.join(work, "new")))
 probe("write-outside", lambda: write(outside))
 probe("read-secret", lambda: open(secret).read())
+probe("kernel", lambda: os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)))
 probe("connect", lambda: socket.create_connection(("127.0.0.1", int(port)), SECONDS).close())
 """
 
@@ -62,6 +63,7 @@ _WORDS = {
     "write-workspace": "writing to the workspace",
     "write-outside": "writing outside the workspace",
     "read-secret": "reading a secret",
+    "kernel": "changing settings of the kernel",
     "connect": "connecting directly, past the proxy",
 }
 
@@ -94,6 +96,11 @@ async def landlock_failure() -> str:
     return _failure(*await tried_with_landlock())
 
 
+async def seatbelt_failure() -> str:
+    """The same for Seatbelt, on macOS."""
+    return _failure(*await tried_with_seatbelt())
+
+
 def _failure(probes: list[Probe], output: str) -> str:
     broken = next((one for one in probes if not one.holds), None)
     if broken is None:
@@ -124,12 +131,21 @@ async def tried_with_landlock() -> tuple[list[Probe], str]:
         return list(_probes(READ_ONLY, scene, output)), output
 
 
+async def tried_with_seatbelt() -> tuple[list[Probe], str]:
+    from assent.sandbox.seatbelt import seatbelt_launcher
+
+    async with _scene(os.path.expanduser("~")) as scene:  # the folder for temporary files can be written
+        launcher = seatbelt_launcher(Box(profile=WORKSPACE, roots=(scene.work,), hidden=(scene.secret,)))
+        output = await _output(scene, launcher)
+        return list(_probes(WORKSPACE, scene, output)), output
+
+
 def _probes(profile: Profile, scene: "_Scene", output: str) -> Iterator[Probe]:
     reached = "connect " in output  # the last one
     written = os.path.exists(os.path.join(scene.work, "new"))
     yield Probe("write-workspace", profile.writes, written if reached else None)
     yield Probe("write-outside", False, os.path.exists(scene.outside) if reached else None)
-    for name in ("read-secret", "connect"):
+    for name in ("read-secret", "kernel", "connect"):
         yield Probe(name, False, f"{name} worked" in output if reached else None)
 
 
@@ -141,8 +157,8 @@ class _Scene(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def _scene() -> AsyncGenerator["_Scene"]:
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="assent-sandbox-"))
+async def _scene(place: str | None = None) -> AsyncGenerator["_Scene"]:
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="assent-sandbox-", dir=place))
     work = os.path.join(folder, "work")
     os.mkdir(work)
     secret = os.path.join(work, "canary")

@@ -6,6 +6,8 @@ per folder and command. Links are entries, but are not followed. It decides noth
 
 import os
 import re
+import stat
+from collections.abc import Container, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -81,6 +83,26 @@ def _read(path: str, names: tuple[str, ...], changed: int) -> _Folder:
             elif entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
                 folders.append(entry.name)
     return _Folder(changed, tuple(folders), tuple(protected), tuple(secret))
+
+
+def other_names(files: Iterable[str], roots: Iterable[str]) -> list[str]:
+    """Further names of these files below the roots (hard links)."""
+    wanted = {identity for path in files if (identity := _identity_if_linked(path)) is not None}
+    return [path for root in roots for path in _with_identity(root, wanted)] if wanted else []
+
+
+def _identity_if_linked(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 else None
+
+
+def _with_identity(root: str, wanted: Container[tuple[int, int] | None]) -> Iterator[str]:
+    for folder, names, files in os.walk(root):
+        names[:] = [name for name in names if name not in _SKIPPED]
+        yield from (path for name in files if _identity_if_linked(path := os.path.join(folder, name)) in wanted)
 
 
 def is_settings(path: str) -> bool:

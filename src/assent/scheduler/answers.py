@@ -20,7 +20,6 @@ from assent.hunks import BadHunks
 from assent.parts import JsonObject
 from assent.policy.action import Action
 from assent.policy.policy import Policy
-from assent.policy.rules import BadRule
 from assent.scheduler.approvals import check_answer, edited_args, grant_for, person_decision, trial_of
 from assent.scheduler.call import AwaitingApproval, Scheduled, advance
 from assent.scheduler.call_task import CallTask, Journal
@@ -156,9 +155,9 @@ class Answers:
 
     def _add(self, grant: Grant) -> None:
         try:
-            self._policy.keep_rule(grant)
-        except (BadRule, OSError) as error:
-            raise Refused(f"the rule could not be written: {error}") from error
+            self._policy.keep(grant)
+        except OSError as error:
+            raise Refused(f"the grant could not be written: {error}") from error
         self._policy.add_grant(grant)
 
     def _use(self, task: CallTask, invocation: Invocation, action: Action) -> None:

@@ -158,6 +158,8 @@ def grant_for(answer: Answer, approval: Approval, action: Action, now: float) ->
             grant = whole_tool(action, answer.call_id)
         case _:
             return None
+    if answer.grant_uses is not None and grant.lasts != "session":
+        raise Refused("uses are counted in one session; choose a scope for this session, or limit the time")
     expires = None if answer.grant_seconds is None else now + answer.grant_seconds
     return replace(grant, by=answer.by, expires_at=expires, max_uses=answer.grant_uses)
 

@@ -17,12 +17,12 @@ from assent.events import Attached, Envelope
 from assent.models.model_protocol import Model
 from assent.parts import Usage
 from assent.policy.file_approvals import FileApprovals
-from assent.policy.kept_rules import RuleKeeper
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
 from assent.session.background_recorder import BackgroundPort
 
 if TYPE_CHECKING:  # the first request does not need it
+    from assent.policy.kept_grants import GrantKeeper
     from assent.policy.policy import Policy
 
 
@@ -69,7 +69,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """The dollars for one request to a model, by its name; None if unknown."""
     files: FileApprovals | None = None
     """What people have approved for execution; without it, commands are judged by their words alone."""
-    keeper: RuleKeeper | None = None
+    keeper: "GrantKeeper | None" = None
     """Writes grants that outlive the session; without it, there are none."""
     masker: Masker = Masker()
     """Knows the secrets that no result may show."""

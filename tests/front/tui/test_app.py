@@ -13,7 +13,7 @@ from assent.app.identity import me
 from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
 from assent.config import Settings
-from assent.events import ChatCompressed, ModeChanged
+from assent.events import ChatCompressed, ModeChanged, PromptSubmitted
 from assent.front.tui.local_host import LocalHost
 from assent.front.tui.small_screens import PageScreen, ReviewScreen
 from assent.front.tui.start import farewell
@@ -41,11 +41,11 @@ async def test_live_output_of_a_command_is_shown_with_its_newest_lines(harness: 
     on = harness(asks_for(shell("echo begun; cat fifo; echo ended")), says("Done."))
     os.mkfifo(on.folder / "fifo")
     async with on.open(mode="yolo", prompt="go"):
-        await on.until_shown("▸ Shell", "│ begun")
+        await on.until_shown("▸ run_shell_command", "│ begun")
         with (on.folder / "fifo").open("w"):
             pass
         await on.until_idle()
-        await on.until_shown("✓ Shell", "Done.")
+        await on.until_shown("✓ run_shell_command", "Done.")
         assert "│ begun" in on.shown and "│ ended" in on.shown
 
 
@@ -172,8 +172,26 @@ async def test_the_prompt_is_edited_in_the_persons_editor(
 async def test_a_command_of_the_person_runs_and_its_result_stays_here(harness: MakeHarness):
     async with harness().open() as on:
         await on.types("!echo $((6*7))\n")
-        await on.until_shown("✓ Shell", "│ 42")
+        await on.until_shown("✓ run_shell_command", "│ 42")
         assert not on.runner.state.history()
+
+
+@pytest.mark.spec("E4")
+async def test_the_output_of_a_persons_command_is_given_to_the_model_if_wanted(harness: MakeHarness):
+    async with harness(says("I see.")).open() as on:
+        await on.say("/include")
+        await on.until_shown("There is nothing to include yet")
+        await on.types("!seq 2\n")
+        await on.until_shown("│ 2")
+        await on.say("/include")
+        await on.until(lambda: on.app.prompt.text == "$ seq 2\n1\n2\n")
+        await on.types("Which?\n")
+        await on.until_idle()
+        assert [event.text for event in await on.recorded(PromptSubmitted)] == ["$ seq 2\n1\n2\nWhich?"]
+        await on.types("!seq 20\n")
+        await on.until_shown("│ 20")
+        await on.say("/include")
+        await on.until(lambda: on.app.prompt.text == "[Pasted text #1: 21 lines]")
 
 
 @pytest.mark.spec("F4")
@@ -188,7 +206,7 @@ async def test_a_command_of_the_person_is_a_line_for_the_shell_also_where_the_mo
     (on.folder / ".env").write_text("a line of mine\n")
     async with on.open():
         await on.types("!head -n 1 pipe\n")
-        await on.until_shown("✓ Shell", "│ through the pipe")
+        await on.until_shown("✓ run_shell_command", "│ through the pipe")
         await on.types("!grep -rh line .\n")
         await on.until_shown("│ a line of mine")
     os.close(pipe)
@@ -228,7 +246,7 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(harness: MakeHarness
     on = harness()
     async with on.open():
         await on.types("!echo one\n")
-        await on.until_shown("✓ Shell")
+        await on.until_shown("✓ run_shell_command")
         session = on.runner.state.session
     assert await kept_sessions(on) == [session]
     assert farewell(on.app) == [f"Continue with: assent --resume {session}"]
@@ -255,7 +273,7 @@ async def test_a_session_is_resumed_with_its_history_and_its_question(harness: M
     async with on.open(prompt="go"):
         await on.until_asked()
         session = on.runner.state.session
-    assert on.app.left_session == session and on.app.left_waiting == 1
+    assert on.app.link.left_session == session and on.app.link.left_waiting == 1
     again = harness(asks_for(CANARY, text="I need this."), says("Done."))
     async with again.open(session=session):
         await again.until_asked()
@@ -289,7 +307,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
             await other.until_shown("Enter open")
             await other.press("escape")
             await other.say("/help")
-            await other.until_shown("Ctrl-Up")
+            await other.until_shown("Help: commands and keys")
 
 
 # --- what goes wrong ---
@@ -325,7 +343,7 @@ async def test_a_server_of_this_machine_is_found_when_there_is_nothing_else(tmp_
 
 async def test_a_failed_call_says_why_and_the_model_goes_on(harness: MakeHarness):
     async with harness(asks_for(read("nowhere.txt")), says("It is not there.")).open(prompt="go") as on:
-        await on.until_shown("✗ ReadFile", "It is not there.")
+        await on.until_shown("✗ read_file", "It is not there.")
 
 
 async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: MakeHarness, monkeypatch: pytest.MonkeyPatch):
@@ -394,7 +412,7 @@ async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: Make
 async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: MakeHarness):
     calls = asks_for(shell("seq 101 109 #one", "a"), shell("seq 201 209 #two", "b"))
     async with harness(calls, says("Done.")).open(mode="yolo", prompt="go", size=(80, 40)) as on:
-        await on.until_shown("✓ Shell", "Done.", "… 4 lines above", "109", "209")
+        await on.until_shown("✓ run_shell_command", "Done.", "… 4 lines above", "109", "209")
         assert "│ 101" not in on.shown and "│ 201" not in on.shown
         await on.press("ctrl+up", "enter")
         assert "│ 201" in on.shown
@@ -402,7 +420,7 @@ async def test_calls_are_chosen_and_opened_with_keys_and_clicks(harness: MakeHar
         assert "│ 101" in on.shown
         await on.press("j", "enter")
         assert "│ 201" not in on.shown
-        row = next(y for y, line in enumerate(on.shown.splitlines()) if "one" in line and "Shell" in line)
+        row = next(y for y, line in enumerate(on.shown.splitlines()) if "one" in line and "run_shell_command" in line)
         await on.pilot.click(offset=(5, row))
         await on.settle()
         assert "│ 101" not in on.shown

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from assent.commands import Answer
+from assent.config import TerminalSettings
 from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, GrantAdded
 from assent.front.tui.answer_screens import (
     AnswerBox,
@@ -33,7 +35,7 @@ async def test_y_runs_it_once(harness: MakeHarness):
         await on.until_idle()
         assert (on.folder / "canary").read_text() == "x\n"
         assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]
-        await on.until_shown("✓ Shell", "Done.")
+        await on.until_shown("✓ run_shell_command", "Done.")
         assert on.app.prompt.has_focus and not on.app.panel.display
 
 
@@ -46,7 +48,7 @@ async def test_no_is_the_default_and_runs_nothing(harness: MakeHarness, key: str
         await on.until_idle()
         assert not (on.folder / "canary").exists()
         assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["cancel"]
-        await on.until_shown("⊘ Shell")
+        await on.until_shown("⊘ run_shell_command")
         assert "never said" not in on.shown
 
 
@@ -100,11 +102,11 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHa
 async def test_always_in_this_folder_holds_in_the_next_session(harness: MakeHarness):
     run = shell("touch canary")
     on = harness(asks_for(run), says("Done."))
-    async with on.open(prompt="go", size=(110, 30)):
+    async with on.open(prompt="go", size=(240, 30)):
         await on.until_asked()
         await on.press("a")
         await on.until_screen(ScopeScreen)
-        await on.until_shown("for this session.", "from now on.")
+        await on.until_shown("Always allow:", "from now on.")
         scopes = on.runner.waiting()[0].approval.scopes
         place = next(place for place, scope in enumerate(scopes, start=1) if scope.lasts == "folder")
         await on.press(str(place))
@@ -467,3 +469,32 @@ async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(harness: Make
         await on.until_idle()
         assert (on.folder / "notes.txt").read_text() == "zero\none\nthree\n"
         assert [event.status for event in await on.recorded(CallFinished)] == ["success"]
+
+
+# --- the mouse ---
+
+
+async def click_on(on: AppHarness, words: str) -> None:
+    row, line = next((row, line) for row, line in enumerate(on.shown.splitlines()) if words in line)
+    await on.pilot.click(offset=(line.index(words) + 1, row))
+    await on.settle()
+
+
+@pytest.mark.parametrize("enter", ["no", "select"])
+async def test_an_answer_can_be_clicked(harness: MakeHarness, enter: Literal["no", "select"]):
+    on = harness(asks_for(CANARY), says("Done."))
+    on.terminal = TerminalSettings(enter=enter)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        await click_on(on, "yes, once")
+        await on.until_idle()
+        assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]
+
+
+async def test_a_click_right_after_the_question_appeared_answers_nothing(harness: MakeHarness):
+    on = harness(asks_for(CANARY))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        on.guard.quiet = 1_000
+        await click_on(on, "yes, once")
+        assert "That was too fast" in on.shown and await on.recorded(ApprovalAnswered) == []

@@ -93,7 +93,7 @@ def drawn(renderer: ItemRenderer, item: ReplyItem) -> list[str]:
 
 
 def drawn_while_it_grows(text: str) -> list[str]:
-    renderer, growing = ItemRenderer(INK, dict, {}), ReplyItem()
+    renderer, growing = ItemRenderer(INK, dict), ReplyItem()
     for character in text:
         growing.add(character)
         renderer.lines(growing, 60)
@@ -103,18 +103,18 @@ def drawn_while_it_grows(text: str) -> list[str]:
 def test_a_growing_reply_is_drawn_like_the_whole():
     text = "# Title\n\nSome *words* and\nmore.\n\n- one\n- two\n\n```py\nx = 1\n\ny = 2\n```\n\n"
     text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
-    assert drawn_while_it_grows(text) == drawn(ItemRenderer(INK, dict, {}), ReplyItem(text))
+    assert drawn_while_it_grows(text) == drawn(ItemRenderer(INK, dict), ReplyItem(text))
 
 
 @pytest.mark.parametrize("text", ["| a |\n|---|\n**b**", "- one\n**two**\n", "> one\n**two**", "1. a\n2 is more"])
 def test_a_line_that_has_only_begun_settles_nothing(text: str):
     """A `*` alone is an item of a list; two of them begin something bold that belongs to what is above."""
-    assert drawn_while_it_grows(text) == drawn(ItemRenderer(INK, dict, {}), ReplyItem(text))
+    assert drawn_while_it_grows(text) == drawn(ItemRenderer(INK, dict), ReplyItem(text))
 
 
 def test_thoughts_show_their_newest_subject_until_they_are_opened():
     item = ThoughtItem([("First", "one"), ("Second", "two")])
-    renderer = ItemRenderer(INK, dict, {})
+    renderer = ItemRenderer(INK, dict)
     assert [strip.text.strip() for strip in renderer.lines(item, 60)] == ["✻ Second"]
     item.unfolded = True
     assert [strip.text.strip() for strip in renderer.lines(item, 60)] == ["✻ First", "one", "Second", "two"]
@@ -135,21 +135,21 @@ async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_i
         RecordedSession().prompt("go").call("c", "run_shell_command", command="make").runs("c", f"{lines}10%\r50%\r90%")
     )
     call = (await calls_of(recording))["c"]
-    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
+    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False)]  # type: ignore[arg-type]
     assert shown[-1] == "  │ 90%" and shown[-2] == "  │ line 19" and len(shown) == 9
 
 
 async def test_a_command_that_failed_says_so_on_its_line():
     recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="make").runs("c")
     call = (await calls_of(recording.ends("c", TerminalDisplay("no rule\n", "exit 2"))))["c"]
-    line = draw_call(INK, call, 60, unfolded=False, names={})[0].text  # type: ignore[arg-type]
+    line = draw_call(INK, call, 60, unfolded=False)[0].text  # type: ignore[arg-type]
     assert line.startswith("! run_shell_command  make") and "exit 2" in line
 
 
 async def test_output_that_is_no_text_is_counted():
     recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="cat x").runs("c")
     call = (await calls_of(recording.happens(CallOutput("c", "", 12_345))))["c"]
-    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False, names={})]  # type: ignore[arg-type]
+    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False)]  # type: ignore[arg-type]
     assert shown[1] == "  │ 12,345 bytes of binary output"
 
 

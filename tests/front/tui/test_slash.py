@@ -6,7 +6,7 @@ import pytest
 
 from assent.approval import AskDetails, Grant, Question
 from assent.commands import Submit
-from assent.events import ModeChanged, ModelChanged, SessionRenamed
+from assent.events import ModeChanged, ModelChanged, SessionArchived, SessionRenamed
 from assent.front.tui.host import MemoryFile, RuleInfo, ServerInfo, ToolInfo
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.slash.approval_commands import would
@@ -91,13 +91,20 @@ async def test_names_and_arguments_are_completed(preferences: Path):
         assert await offered("fork") == await offered("nosuch") == []
 
 
+async def test_archive_takes_the_session_out_of_the_list(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        await slash.run("/archive")
+        (archived,) = slash.harness.recorded(SessionArchived)
+        assert archived.archived and "archived" in slash.app.said[-1]
+
+
 # --- help, about, quit ---
 
 
 async def test_help_lists_groups_commands_and_keys(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/help")
-        (shown,) = slash.app.said
+        shown = slash.app.viewed
         assert "Approvals" in shown and "/policy" in shown and "Ctrl+C" in shown
         await slash.run("/help quit")
         assert "Also: /exit" in slash.app.said[-1]
@@ -342,6 +349,22 @@ async def test_policy_shows_rules_and_grants_explains_them_and_revokes_a_grant(p
         await slash.finish()
 
 
+@pytest.mark.spec("J4")
+async def test_policy_lists_what_was_allowed_from_now_on_and_says_how_long(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        reach = "Requests by web_fetch to example.org, in every folder, from now on."
+        slash.app.host.grants_before = [
+            Grant(id="g1", kind="domain", tool="web_fetch", reach=reach, value="example.org", lasts="everywhere")
+        ]
+        screen = await slash.open("/policy")
+        assert [row.cells[:2] for row in screen.rows] == [("grant", reach)]
+        await slash.press("enter")
+        await slash.until(lambda: isinstance(slash.app.screen, PageScreen))
+        assert "in every folder until it is revoked" in " ".join(slash.text().split())
+        await slash.press("escape", "escape")
+        await slash.finish()
+
+
 async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
     harness = SessionHarness(
         calls(call("run_note", "c1", text="rm -r x"), call("edit_note", "c2", path="a", content="b"))
@@ -372,8 +395,8 @@ def test_a_question_of_the_model_is_one_line_in_the_list():
 async def test_tools_are_listed_filtered_and_described(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.tool_infos = [
-            ToolInfo("read_file", "ReadFile", "Reads a file.", "read"),
-            ToolInfo("mcp_notes_add", "Add", "Adds [bold]a note[/bold] \x1b[2J.", "other", "notes"),
+            ToolInfo("read_file", "Reads a file.", "read"),
+            ToolInfo("mcp_notes_add", "Adds [bold]a note[/bold] \x1b[2J.", "other", "notes"),
         ]
         screen = await slash.open("/tools")
         await slash.press("slash", *"notes")
@@ -431,7 +454,7 @@ async def test_memory_lists_shows_and_adds(preferences: Path):
 
 async def test_a_fact_goes_to_the_tool_that_remembers(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
-        slash.app.host.tool_infos = [ToolInfo("save_memory", "SaveMemory", "Remembers.", "think")]
+        slash.app.host.tool_infos = [ToolInfo("save_memory", "Remembers.", "think")]
         await slash.run("/memory add we use tabs")
         await slash.until(lambda: bool(slash.runner.state.calls))
         (made,) = slash.runner.state.calls.values()

@@ -88,8 +88,8 @@ async def test_names_and_arguments_are_completed_and_explained(preferences: Path
         more = await registry.arguments("srv:greet", "who=Ann h", slash.app)
         assert [each.name for each in more] == ["who=Ann how="]
         await slash.run("/help")
-        assert "Prompts of MCP servers" in slash.app.said[-1]
-        assert "/srv:greet who=… [how=…]" in slash.app.said[-1]
+        assert "Prompts of MCP servers" in slash.app.viewed
+        assert "/srv:greet who=… [how=…]" in slash.app.viewed
 
 
 def test_a_name_of_a_server_takes_no_name_that_is_taken_and_odd_ones_can_be_typed():

@@ -144,7 +144,7 @@ async def test_ctrl_d_quits_and_leaves_the_question_open(harness: MakeHarness):
         await on.until_asked()
         await on.press("ctrl+d")
         await on.until(lambda: not on.app.is_running)
-    assert on.app.left_waiting == 1
+    assert on.app.link.left_waiting == 1
 
 
 async def test_ctrl_d_deletes_what_is_typed_and_asks_again_while_something_runs(harness: MakeHarness):
@@ -164,7 +164,7 @@ async def test_exit_leaves_and_is_not_sent_to_the_model(harness: MakeHarness, wo
     async with harness(says("never said")).open() as on:
         await on.say(word)
         await on.until(lambda: not on.app.is_running)
-    assert on.app.left_session == ""
+    assert on.app.link.left_session == ""
 
 
 async def test_a_click_in_the_transcript_does_not_take_the_keys_from_the_input(harness: MakeHarness):

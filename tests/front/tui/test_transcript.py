@@ -18,7 +18,7 @@ HEAVY = ("assent.session.runner", "assent.policy.rules", "sqlite3", "rapidfuzz",
 class Page(App[None]):
     def __init__(self) -> None:
         super().__init__()
-        self.renderer = ItemRenderer(TextStyler(LOOKS[DEFAULT_LOOK].palette), dict, {})
+        self.renderer = ItemRenderer(TextStyler(LOOKS[DEFAULT_LOOK].palette), dict)
 
     def compose(self) -> ComposeResult:
         yield Transcript(TranscriptModel(), self.renderer)
@@ -113,7 +113,7 @@ def test_a_reply_that_grows_stands_as_a_whole_behind_one_mark() -> None:
     text = "# Title\n\nSome *words*.\n\n- one\n- two\n\nThe end."
     styler = TextStyler(LOOKS[DEFAULT_LOOK].palette)
     growing = ReplyItem()
-    renderer = ItemRenderer(styler, dict, {})
+    renderer = ItemRenderer(styler, dict)
     for start in range(0, len(text), 5):
         growing.add(text[start : start + 5])
         renderer.lines(growing, 60)

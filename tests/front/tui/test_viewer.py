@@ -90,7 +90,7 @@ async def test_a_call_that_is_selected_is_viewed_and_copied_with_a_key(harness: 
         await on.until_shown("Done.")
         await on.press("ctrl+up", "v")
         await on.until_screen(ViewerScreen)
-        await on.until_shown("number 1", "Shell")
+        await on.until_shown("number 1", "run_shell_command")
         await on.press("q", "c")
         assert on.app.clipboard.startswith("number 1\nnumber 2\n")
 

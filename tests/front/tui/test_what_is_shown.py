@@ -110,7 +110,7 @@ async def test_a_change_that_was_made_is_shown(harness: MakeHarness):
 @pytest.mark.spec("G1")
 async def test_a_long_paste_stays_one_line_in_the_transcript_and_can_be_expanded(harness: MakeHarness):
     async with harness(says("I see.")).open() as on:
-        on.app.prompt._paste(PASTE)  # pyright: ignore[reportPrivateUsage]
+        on.app.prompt.paste(PASTE)
         await on.types(" why?")
         await on.press("enter")
         await on.until_shown("I see.", "❯ [Pasted text #1: 200 lines] why?")
@@ -165,8 +165,14 @@ async def test_the_conversation_stays_in_the_terminal_after_quitting(
         lines = on.app.last_lines()
     print_lines(lines)
     printed = capsys.readouterr().out.splitlines()
-    assert [line.rstrip() for line in printed if "Shell" not in line] == ["❯ go", "", "  │ hello", "", "✦ Bold words."]
-    assert any("✓ Shell  echo hello" in line for line in printed)
+    assert [line.rstrip() for line in printed if "run_shell_command" not in line] == [
+        "❯ go",
+        "",
+        "  │ hello",
+        "",
+        "✦ Bold words.",
+    ]
+    assert any("✓ run_shell_command  echo hello" in line for line in printed)
 
 
 @pytest.mark.spec("G2")

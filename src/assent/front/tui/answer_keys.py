@@ -20,6 +20,22 @@ from assent.front.tui.themes import Palette
 
 EnterKey = Literal["no", "select"]
 DIGITS = "123456789"
+CLICKED = "answer"
+"""The meta data of a label: the key that it stands for."""
+ANSWER_WORDS = {
+    "y": "yes, once; for what was tried: apply it",
+    "a": "always: for this session, for this folder, or everywhere",
+    "n, Enter": "no; where the model asks you something, Enter opens the answers",
+    "r": "no, because…: the model reads your reason and goes on",
+    "e": "edit the change in your editor, then decide",
+    "i": "change the arguments, then decide",
+    "t": "try a command first, in a copy of the workspace; a server's tool: always",
+    "d": "run a command directly, without what was tried",
+    "s": "always, for every tool of this server",
+    "A": "yes to all questions that were shown to their end",
+    "1–9": "choose an answer by its number",
+}
+"""For `/help`: what each key means at a question that offers it."""
 ANSWERS = frozenset(f"yasteindrA{DIGITS}")
 YES = ANSWERS - frozenset("enr")
 """Keys that approve; they need the whole question to have been shown."""
@@ -114,7 +130,7 @@ def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, 
     for place, offer in enumerate(answers(listed)):
         style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
         mark = "›" if place == chosen else " "
-        lines.append(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style))
+        lines.append(_clickable(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
     moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
     return Text("\n").join([*lines, *([wrapped(moves, width)] if moves else [])])
 
@@ -126,7 +142,13 @@ def answers(listed: Sequence[Offer]) -> list[Offer]:
 def _labelled(offer: Offer, palette: Palette, *, seen: bool) -> Text:
     blocked = _is_blocked(offer, seen=seen)
     style = f"{palette.dim if blocked else palette.accent} reverse"
-    return Text.assemble((f" {offer.key} ", style), (f" {offer.meaning}", palette.dim if blocked else ""))
+    label = Text.assemble((f" {offer.key} ", style), (f" {offer.meaning}", palette.dim if blocked else ""))
+    return _clickable(label, offer) if offer.answers else label
+
+
+def _clickable(label: Text, offer: Offer) -> Text:
+    label.apply_meta({CLICKED: offer.key})  # not `@click`, which would draw it as a link
+    return label
 
 
 def _is_blocked(offer: Offer, *, seen: bool) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from textual.binding import Binding
 from textual.content import Content
 from textual.screen import ModalScreen
 
@@ -58,9 +57,10 @@ class AppContext:
         return self._app.feed
 
     @property
-    def keys(self) -> Mapping[str, str]:
-        bindings = (binding for binding in self._app.BINDINGS if isinstance(binding, Binding))
-        return {self._app.get_key_display(binding): binding.description for binding in bindings if binding.description}
+    def keys(self) -> Mapping[str, Mapping[str, str]]:
+        from assent.front.tui.key_list import key_sections
+
+        return key_sections(type(self._app).BINDINGS)
 
     # --- the transcript ---
 
@@ -114,6 +114,9 @@ class AppContext:
 
     def put_into_prompt(self, text: str) -> None:
         self._app.prompt.load(text)
+
+    def paste_into_prompt(self, text: str) -> None:
+        self._app.prompt.paste(text)
 
     @property
     def themes(self) -> Sequence[str]:

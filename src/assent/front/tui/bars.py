@@ -1,7 +1,7 @@
 """The lines around the input: what is going on, what is in the queue, and where we are."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -116,12 +116,32 @@ class Facts(Struct, frozen=True, kw_only=True):
     folder: str = ""
     branch: str = ""
     tokens: int = 0
+    """-1: not shown."""
     context: float = 0.0
     """The share of the model's context window that is in use; 0 if unknown."""
     cost: str = ""
     waiting: int = 0
     servers: str = ""
     """The state of the MCP servers, if one is not ready."""
+    mode_words: str = ""
+    """What the mode means; empty for the usual one."""
+    brief: bool = False
+    """The model is left out."""
+
+
+def _less_and_less(facts: Facts) -> Iterator[Facts]:
+    """Everything first, then without what matters least. The mode and the questions always stay."""
+    facts = replace(facts, mode_words=MODE_WORDS.get(facts.mode, "") if facts.mode != "default" else "")
+    yield facts
+    if facts.context:
+        yield (facts := replace(facts, tokens=0))
+    yield (facts := replace(facts, branch=""))
+    yield (facts := replace(facts, folder=""))
+    yield (facts := replace(facts, mode_words=""))
+    yield (facts := replace(facts, servers=""))
+    yield (facts := replace(facts, tokens=-1, cost=""))
+    yield (facts := replace(facts, brief=True))
+    yield replace(facts, context=0.0)
 
 
 def server_words(servers: Sequence[ServerInfo]) -> str:
@@ -163,36 +183,42 @@ class FootLine(Static):
         self.draw()
 
     def draw(self) -> None:
-        width = max(self.content_size.width, 20)
-        left, right = self._left(self._facts), self._right(self._facts)
-        if self._facts.context and left.cell_len + right.cell_len >= width:
-            right = self._right(replace(self._facts, tokens=0))  # the mode and the context matter more
+        self.update(self.line(self._facts, max(self.content_size.width, 1)), layout=False)
+
+    def line(self, facts: Facts, width: int) -> Text:
+        """As much as fits."""
+        left, right = Text(), Text()
+        for less in _less_and_less(facts):
+            left, right = self._left(less), self._right(less)
+            if left.cell_len + right.cell_len < width:
+                break
         left.truncate(max(width - right.cell_len - 1, 1), overflow="ellipsis")
         gap = " " * max(width - left.cell_len - right.cell_len, 1)
-        self.update(Text.assemble(left, gap, right, no_wrap=True, overflow="crop"), layout=False)
+        return Text.assemble(left, gap, right, no_wrap=True, overflow="crop")
 
     def _left(self, facts: Facts) -> Text:
         palette = self._styler().palette
         colour = {"yolo": f"bold {palette.bad}", "auto_edit": palette.warn, "plan": palette.good}
-        mode = f"{facts.mode}: {MODE_WORDS.get(facts.mode, '')}" if facts.mode != "default" else "default"
-        line = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", style=palette.dim)
-        line.append(" · ").append(mode, colour.get(facts.mode, palette.dim))
-        line.append(f" · {safe(short_path(facts.folder), 'label')}")
-        if facts.branch:
-            line.append(f" ({safe(facts.branch, 'label')})")
-        return line
+        mode = Text(f"{facts.mode}: {facts.mode_words}" if facts.mode_words else facts.mode)
+        mode.stylize(colour.get(facts.mode, palette.dim))
+        place = safe(short_path(facts.folder), "label") + (f" ({safe(facts.branch, 'label')})" if facts.branch else "")
+        model = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", palette.dim)
+        parts = [*([] if facts.brief else [model]), mode, *([Text(place, palette.dim)] if facts.folder else [])]
+        return Text(" · ", style=palette.dim).join(parts)
 
     def _right(self, facts: Facts) -> Text:
         palette = self._styler().palette
-        line = Text(style=palette.dim)
+        parts: list[Text] = []
         if facts.servers:
-            line.append(f"{safe(facts.servers, 'label')} · ")
+            parts.append(Text(safe(facts.servers, "label"), palette.dim))
         if facts.waiting:
-            line.append(f"{count(facts.waiting, 'question')} · ", f"bold {palette.warn}")
-        used = [Text(f"{short_number(facts.tokens)} tokens")] if facts.tokens or not facts.context else []
+            parts.append(Text(count(facts.waiting, "question"), f"bold {palette.warn}"))
+        if facts.tokens > 0 or (facts.tokens == 0 and not facts.context):
+            parts.append(Text(f"{short_number(facts.tokens)} tokens", palette.dim))
         if facts.context:
-            style = palette.warn if facts.context > NEARLY_FULL else ""
-            used.append(Text(f"context {share(facts.context)}", style))
+            parts.append(
+                Text(f"context {share(facts.context)}", palette.warn if facts.context > NEARLY_FULL else palette.dim)
+            )
         if facts.cost:
-            used.append(Text(facts.cost))
-        return line.append_text(Text(" · ").join(used))
+            parts.append(Text(facts.cost, palette.dim))
+        return Text(" · ", style=palette.dim).join(parts)

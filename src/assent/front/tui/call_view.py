@@ -35,18 +35,18 @@ MARKS = {
 }
 
 
-def draw_call(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool, names: dict[str, str]) -> list[Strip]:
+def draw_call(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool) -> list[Strip]:
     inner = max(width - 4, 10)
     below = _body(styler, call, inner) if unfolded else _preview(styler, call, inner)
-    return [_head(styler, call, width, unfolded=unfolded, names=names), *_under(styler, below)]
+    return [_head(styler, call, width, unfolded=unfolded), *_under(styler, below)]
 
 
 def _under(styler: TextStyler, strips: list[Strip]) -> list[Strip]:
     return barred(strips, styler.palette.dim, "  │ ")
 
 
-def _head(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool, names: dict[str, str]) -> Strip:
-    name = names.get(call.request.tool, call.request.tool)
+def _head(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool) -> Strip:
+    name = call.request.tool
     about = " ".join(safe(call_about(call.request), "label").split())
     left = Text.assemble(
         (f"{_mark(call)} ", _colour(styler, call)),

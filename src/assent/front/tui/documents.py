@@ -26,11 +26,11 @@ Calls = Mapping[str, ToolCall]
 # --- documents ---
 
 
-def document_of(item: Item, calls: Calls, names: Mapping[str, str]) -> Document | None:
+def document_of(item: Item, calls: Calls) -> Document | None:
     """None for what has nothing to read."""
     match item:
         case CallItem() if (call := calls.get(item.call_id)) is not None:
-            return call_document(call, names)
+            return call_document(call)
         case PromptItem() | ReplyItem() | NoteItem() | ThoughtItem():
             text = text_of(item, calls)
             return text_document(_title(item), text)
@@ -38,8 +38,8 @@ def document_of(item: Item, calls: Calls, names: Mapping[str, str]) -> Document 
             return None
 
 
-def call_document(call: ToolCall, names: Mapping[str, str]) -> Document:
-    title = f"{names.get(call.request.tool, call.request.tool)}  {' '.join(call_about(call.request).split())}"
+def call_document(call: ToolCall) -> Document:
+    title = f"{call.request.tool}  {' '.join(call_about(call.request).split())}"
     return Document(title, lambda styler, width: whole_call(styler, call, width), output_of(call))
 
 
@@ -61,11 +61,11 @@ def file_document(path: str, text: str) -> Document:
     return Document(path, draw, text)
 
 
-def conversation_document(items: Iterable[Item], calls: Calls, names: Mapping[str, str]) -> Document:
-    return text_document("The conversation", "\n\n".join(_told(items, calls, names)))
+def conversation_document(items: Iterable[Item], calls: Calls) -> Document:
+    return text_document("The conversation", "\n\n".join(_told(items, calls)))
 
 
-def _told(items: Iterable[Item], calls: Calls, names: Mapping[str, str]) -> Iterator[str]:
+def _told(items: Iterable[Item], calls: Calls) -> Iterator[str]:
     for item in items:
         match item:
             case PromptItem():
@@ -75,13 +75,13 @@ def _told(items: Iterable[Item], calls: Calls, names: Mapping[str, str]) -> Iter
             case NoteItem():
                 yield f"· {item.text.strip()}"
             case CallItem() if (call := calls.get(item.call_id)) is not None:
-                yield _told_call(call, names)
+                yield _told_call(call)
             case _:
                 pass
 
 
-def _told_call(call: ToolCall, names: Mapping[str, str]) -> str:
-    head = f"{MARKS[type(call)]} {names.get(call.request.tool, call.request.tool)}  {call_about(call.request)}"
+def _told_call(call: ToolCall) -> str:
+    head = f"{MARKS[type(call)]} {call.request.tool}  {call_about(call.request)}"
     lines = output_of(call).rstrip("\n").split("\n")
     if len(lines) > OUTPUT_IN_CONVERSATION:
         half = OUTPUT_IN_CONVERSATION // 2

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.session_client import SessionClient
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
-    from assent.approval import Mode
+    from assent.approval import Grant, Mode
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 
@@ -29,7 +29,6 @@ class NotHere(Exception):
 
 class ToolInfo(Struct, frozen=True):
     name: str
-    display_name: str
     description: str
     kind: str
     server: str = ""
@@ -152,6 +151,10 @@ class Host(Protocol):
     def tools(self) -> Sequence[ToolInfo]: ...
 
     def rules(self) -> Sequence[RuleInfo]: ...
+
+    def standing_grants(self) -> "Sequence[Grant]":
+        """What was allowed here in earlier sessions, from then on."""
+        ...
 
     def servers(self) -> Sequence[ServerInfo]: ...
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from assent.app.wording import safe
-from assent.approval import Mode
+from assent.approval import Grant, Mode
 from assent.front.tui.host import (
     MemoryFile,
     ModelCheck,
@@ -208,7 +208,7 @@ class LocalHost:
 
     def tools(self) -> Sequence[ToolInfo]:
         return [
-            ToolInfo(tool.name, tool.display_name, tool.description, tool.kind, tool.server)
+            ToolInfo(tool.name, tool.description, tool.kind, tool.server)
             for tool in (self._environment.registry if self._environment is not None else ())
         ]
 
@@ -219,11 +219,10 @@ class LocalHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         rules = self._environment.rules(self._given_rules) if self._environment is not None else ()
-        standing = self._environment.standing_grants() if self._environment is not None else ()
-        return [
-            *(RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules),
-            *(RuleInfo(grant.reach, "allow", f"grant {grant.id}", "you answered always") for grant in standing),
-        ]
+        return [RuleInfo(rule.describe(), rule.ruling, rule.place or rule.tier, rule.note) for rule in rules]
+
+    def standing_grants(self) -> Sequence[Grant]:
+        return self._environment.standing_grants() if self._environment is not None else ()
 
     def servers(self) -> Sequence[ServerInfo]:
         return [_info(status) for status in (self._environment.statuses() if self._environment is not None else ())]

@@ -8,6 +8,9 @@ from textual.screen import Screen
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.todo_view import TodoView
 
+LOW = 16
+"""Lines of a screen below which a question gets the room of everything that can be spared."""
+
 
 class MainScreen(Screen[None]):
     """A question that becomes visible again must know it: keys pressed on a screen above it were not meant for it.
@@ -22,5 +25,6 @@ class MainScreen(Screen[None]):
             panel.appear()
 
     def on_resize(self) -> None:
+        self.set_class(self.size.height < LOW, "-low")
         for todos in self.query(TodoView):
             todos.fit()

@@ -12,7 +12,7 @@ from assent.front.tui.text_style import TextStyler
 
 BODY_SHARE = 0.55
 """Of the screen's height, at most."""
-MIN_BODY = 3
+MIN_BODY, COMFORTABLE_BODY = 1, 3
 
 
 class QuestionLines(LineView):
@@ -50,8 +50,11 @@ class QuestionLines(LineView):
 
     def fit(self) -> None:
         """As high as the text, within the space left by the lines around it."""
-        share = int(self.screen.size.height * BODY_SHARE)
-        self.styles.height = min(max(len(self._strips), 1), max(min(share, self._room()), MIN_BODY))
+        low = self.screen.has_class("-low")
+        share = self.screen.size.height if low else int(self.screen.size.height * BODY_SHARE)
+        self.styles.height = min(
+            max(len(self._strips), 1), max(min(share, self._room()), MIN_BODY if low else COMFORTABLE_BODY)
+        )
         self.call_after_refresh(self.look)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
 
 class Reading:
-    def __init__(
-        self, transcript_model: TranscriptModel, calls: "Mapping[str, ToolCall]", names: "Mapping[str, str]"
-    ) -> None:
+    def __init__(self, transcript_model: TranscriptModel, calls: "Mapping[str, ToolCall]") -> None:
         self._items = transcript_model.items
         self._calls = calls
-        self._names = names
 
     def answer(self) -> str:
         replies = (item.text for item in reversed(self._items) if isinstance(item, ReplyItem) and item.text.strip())
@@ -34,10 +31,15 @@ class Reading:
         return next((command_of(call) for call in self._newest_first() if "command" in call.request.args), "")
 
     def newest_output(self) -> "Document | None":
-        return next((call_document(call, self._names) for call in self._newest_first() if output_of(call)), None)
+        return next((call_document(call) for call in self._newest_first() if output_of(call)), None)
+
+    def own_command(self) -> str:
+        """The last command that the person ran with `!`, and its output; empty if there is none."""
+        own = (call for call in self._newest_first() if call.request.initiator == "person" and output_of(call))
+        return next((f"$ {command_of(call)}\n{output_of(call)}" for call in own), "")
 
     def conversation(self) -> "Document":
-        return conversation_document(self._items, self._calls, self._names)
+        return conversation_document(self._items, self._calls)
 
     def _newest_first(self) -> "Iterator[ToolCall]":
         for item in reversed(self._items):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from assent.approval import Mode
+from assent.approval import Grant, Mode
 from assent.front.tui.host import (
     MemoryFile,
     ModelCheck,
@@ -128,6 +128,9 @@ class RemoteHost:
 
     def rules(self) -> Sequence[RuleInfo]:
         raise NotHere("The rules are on the server's machine; run `assent policy list` there.")
+
+    def standing_grants(self) -> Sequence[Grant]:
+        raise NotHere("The grants are on the server's machine; run `assent policy list` there.")
 
     def servers(self) -> Sequence[ServerInfo]:
         raise NotHere("The MCP servers are on the server's machine; run `assent mcp list` there.")

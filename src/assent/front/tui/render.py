@@ -28,11 +28,9 @@ class _Drawn(Struct):
 
 
 class ItemRenderer:
-    def __init__(self, styler: TextStyler, calls: Calls, names: dict[str, str]) -> None:
-        """`names` are the display names of the tools."""
+    def __init__(self, styler: TextStyler, calls: Calls) -> None:
         self._styler = styler
         self._calls = calls
-        self.names = names
         self._drawn: WeakKeyDictionary[Item, _Drawn] = WeakKeyDictionary()
 
     def use(self, styler: TextStyler) -> None:
@@ -74,11 +72,7 @@ class ItemRenderer:
                 return [Strip(line.render_segments(style)) for line in item.content.wrap(width - 1)]
             case CallItem():
                 call = self._calls().get(item.call_id)
-                return (
-                    []
-                    if call is None
-                    else draw_call(self._styler, call, width, unfolded=item.unfolded, names=self.names)
-                )
+                return [] if call is None else draw_call(self._styler, call, width, unfolded=item.unfolded)
             case _:
                 return []
 

@@ -17,9 +17,9 @@ class ReviewScreen(ViewerScreen):
     """Nothing is answered here. Returns whether everything has been seen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u,tab", "unseen", show=False),
-        Binding("right_square_bracket", "hunk(1)", show=False),
-        Binding("left_square_bracket", "hunk(-1)", show=False),
+        Binding("u,tab", "unseen", "next line of a question that was not shown", show=False),
+        Binding("right_square_bracket", "hunk(1)", "next part of a change", show=False),
+        Binding("left_square_bracket", "hunk(-1)", "previous part of a change", show=False),
     ]
 
     def __init__(self, question: QuestionView, styler: Callable[[], TextStyler]) -> None:

@@ -72,10 +72,10 @@ def chosen_look(preferences: PreferenceFile) -> str:
 
 
 def farewell(app: AssentApp, again: str = "assent --resume") -> list[str]:
-    if not app.left_session:
+    if not app.link.left_session:
         return []
-    lines = [f"Continue with: {again} {app.left_session}"]
-    if app.left_waiting:
-        calls = "a call is" if app.left_waiting == 1 else f"{app.left_waiting} calls are"
+    lines = [f"Continue with: {again} {app.link.left_session}"]
+    if app.link.left_waiting:
+        calls = "a call is" if app.link.left_waiting == 1 else f"{app.link.left_waiting} calls are"
         lines.insert(0, f"Nothing is lost: {calls} waiting for your answer, here or from elsewhere (assent answer).")
     return lines

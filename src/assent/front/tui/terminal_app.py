@@ -1,6 +1,6 @@
 """The app: puts the parts on the screen, opens the session after the first frame, and connects them.
 
-Events go to the transcript and the panel; keys become commands. All it knows comes from `client.state`.
+Keys become commands; what happens in the session comes through `session_link`. All it knows comes from `client.state`.
 """
 
 import asyncio
@@ -18,11 +18,9 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, TextSelected
 
 from assent.app.preferences import PreferenceFile
-from assent.app.wording import who
 from assent.approval import Mode
 from assent.commands import Command, RunTool, SetMode, Submit
 from assent.config import TerminalSettings
-from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
@@ -30,13 +28,12 @@ from assent.front.tui.external_input import edit_prompt, paste_picture
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
-from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.render import ItemRenderer
 from assent.front.tui.scrollback import last_lines, print_lines
-from assent.front.tui.session_feed import SessionFeed
+from assent.front.tui.session_link import SessionLink
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.stop_keys import Stopping
 from assent.front.tui.text_style import TextStyler
@@ -52,10 +49,10 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.app.session_client import SessionClient
     from assent.front.tui.host import Host
     from assent.front.tui.reading import Reading
+    from assent.front.tui.session_feed import SessionFeed
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "contained", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
-KEY_WORDS = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc"}
 LEAVING = ("exit", "quit")
 """Typed alone, they mean what they mean to a shell."""
 PLACEHOLDER = "Ask something, or /help"
@@ -99,27 +96,19 @@ class AssentApp(App[None]):
     ) -> None:
         super().__init__(driver_class)
         self.host = host
-        self.client: SessionClient | None = None
-        self.left_session = ""
-        self.left_waiting = 0
-        """The session that was open on exit, and its questions; empty if nothing was said in it."""
         self._start = (session, mode, first_prompt, first_note)
         self._guard = guard or KeyGuard()
         self._clock, self._timer = clock, timer
         self._styler = TextStyler(LOOKS[look].palette)
         self._look = look
-        self._transcript_model = TranscriptModel()
-        self._renderer = ItemRenderer(self._styler, self._calls, {})
-        self.feed = SessionFeed()
+        self.conversation = TranscriptModel()
+        self._renderer = ItemRenderer(self._styler, self._calls)
         self.context = AppContext(self, preferences or PreferenceFile(Path(os.devnull)))
         self._status = StatusUpdater(self, clock)
-        self._sent: set[str] = set()
-        """Keys of our own commands: if one is refused, the person is told."""
-        self._following: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
         self._terminal = terminal
-        self._attention = Attention(self, self._guard, terminal.notify)
+        self.link = SessionLink(self, self._status, Attention(self, self._guard, terminal.notify))
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
@@ -138,7 +127,7 @@ class AssentApp(App[None]):
         return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
-        yield Transcript(self._transcript_model, self._renderer, id="transcript")
+        yield Transcript(self.conversation, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me, self._terminal.enter)
         yield InputPanel(self.styler)
         yield StatusLine(self.styler, self._clock, self._timer)
@@ -150,8 +139,16 @@ class AssentApp(App[None]):
     def styler(self) -> TextStyler:
         return self._styler
 
+    @property
+    def client(self) -> "SessionClient | None":
+        return self.link.client
+
+    @property
+    def feed(self) -> "SessionFeed":
+        return self.link.feed
+
     def _me(self) -> str:
-        return self.client.me if self.client is not None else ""
+        return self.link.me
 
     def _calls(self) -> dict[str, Any]:
         return self.client.state.calls if self.client is not None else {}
@@ -188,114 +185,31 @@ class AssentApp(App[None]):
             loop.add_signal_handler(number, self.exit)  # the terminal is lost; the session stays as it is
         self.host.on_servers(self._servers_changed)
         session, mode, first_prompt, note = self._start
-        self.spawn(self._open(session, mode, first_prompt, note))
+        self.spawn(self.link.open(session, mode, first_prompt, note))
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _open(
-        self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = ""
-    ) -> None:
-        try:
-            self.client = await self.host.open(session, mode)
-            await self._show_session(self.client)
-        except Exception as error:  # whatever it is, the person is told and can try something else
-            self.note(f"The session cannot be opened: {error}", "error")
-            self._status.no_session()
-            return
-        self._status.at(self.host.folder, await self.host.branch())
-        await introduce(self, self.client, note)
-        self.spawn(check_model(self, self.client))
-        if first_prompt:
-            await self.submit(first_prompt)
-
-    async def _show_session(self, client: "SessionClient") -> None:
-        self._transcript_model = TranscriptModel(self._me())
-        self.feed = SessionFeed(self.host.prices())
-        for envelope in await client.history():
-            self._transcript_model.apply(envelope)
-            self.feed.recall(envelope)
-        self._renderer.names.update({tool.name: tool.display_name for tool in self.host.tools()})
-        self.transcript.show(self._transcript_model)
-        self._refresh_questions()
-        self._attention.to_input()
-        client.on_link(self._status.link)
-        self._following = asyncio.create_task(self._follow(client))
-
     async def switch(self, session: str | None) -> None:
-        """Switches to another session, or a new one; the current one can be resumed later."""
-        await self._close_session()
-        self.panel.put(())
-        self.input_panel.put(())
-        self._status.between_sessions()
-        await self._open(session)
-
-    async def _close_session(self) -> None:
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.gather(self._following, return_exceptions=True)
-            self._following = None
-        self.feed.close()
-        self._attention.restore_title()
-        if self.client is not None:
-            client, self.client = self.client, None
-            self.left_session = client.state.session if client.state.begun else ""
-            self.left_waiting = len(client.state.waiting())
-            await client.close()
+        await self.link.switch(session)
 
     def last_lines(self) -> "list[Strip]":
         """The end of the conversation; nothing if nothing was said."""
         if self.client is None or not self.client.state.begun:
             return []
-        return last_lines(self._transcript_model.items, self._renderer, max(self.size.width - 2, 20))
+        return last_lines(self.conversation.items, self._renderer, max(self.size.width - 2, 20))
 
     async def shut_down(self) -> None:
         """After the screen is closed: stops what is running, keeps what is waiting."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._close_session()
+        await self.link.close()
         await self.host.close()
 
-    # --- events ---
-
-    async def _follow(self, client: "SessionClient") -> None:
-        try:
-            async for envelope in client.events():
-                self._transcript_model.apply(envelope)
-                self.feed.tell(envelope)
-                self._notice(envelope)
-                self.transcript.changed()
-        except Exception as error:  # a server refuses us, or the log failed: the person must know
-            self.note(f"This session can no longer be followed: {error}. What you see may be out of date.", "error")
-        else:
-            self.note("The session was closed. Open another with /sessions.", "error")
-        self._status.session_is_over()
-
-    def _notice(self, envelope: Envelope) -> None:
-        """Text deltas and live output change nothing outside the transcript, and there are thousands of them."""
-        match envelope.event:
-            case TextDelta() | CallOutput() | CallProcess():
-                return
-            case ThoughtDelta(subject=subject) if subject:
-                self._status.thinking = subject
-            case CommandTaken(key=key, problem=problem) if key in self._sent:
-                self._sent.discard(key)
-                if problem and problem != "withdrawn":
-                    self.note(f"Not done: {problem}", "warning")
-            case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
-                self.note(f"Answered by {who(by, self._me())}: {'no' if outcome == 'cancel' else 'yes'}.")
-            case _:
-                pass
-        if envelope.seq:
-            self._refresh_questions()
-        self._attention.to_input()
-        self._status.refresh()
-
-    def _refresh_questions(self) -> None:
-        self._attention.to_questions()
+    # --- the terminal ---
 
     def write_to_terminal(self, sequence: str) -> None:
         """For what Textual has no words for. Never untrusted text."""
@@ -321,7 +235,7 @@ class AssentApp(App[None]):
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
-        self._transcript_model.typed(message.text, message.shown)
+        self.conversation.typed(message.text, message.shown)
         self.transcript.go_to_end()
         self.spawn(self._take(message))  # a command may wait for a screen; the app must not block
 
@@ -344,17 +258,7 @@ class AssentApp(App[None]):
         await self.send(RunTool("run_shell_command", {"command": message.command}, by=self._me()))
 
     async def send(self, command: Command) -> None:
-        if self.client is None:
-            self.note("No session is open. Open one with /sessions; what you typed is in the history.", "error")
-            return
-        import secrets
-
-        key = secrets.token_urlsafe(12)
-        self._sent.add(key)  # now: its outcome may arrive before the response to the request
-        try:
-            await self.client.send(command, key)
-        except Exception as error:
-            self.note(f"This could not be sent: {error}", "error")
+        await self.link.send(command)
 
     @on(Transcript.Typed)
     def _typed_elsewhere(self, message: Transcript.Typed) -> None:
@@ -369,12 +273,15 @@ class AssentApp(App[None]):
         self.add(NoteItem(text, tone, markdown=markdown))
 
     def add(self, item: Item) -> None:
-        self._transcript_model.add(item)
+        self.conversation.add(item)
         self.transcript.changed()
 
     def clear_screen(self) -> None:
-        self._transcript_model = TranscriptModel(self._me())
-        self.transcript.show(self._transcript_model)
+        self.show_conversation(TranscriptModel(self._me()))
+
+    def show_conversation(self, conversation: TranscriptModel) -> None:
+        self.conversation = conversation
+        self.transcript.show(conversation)
 
     # --- answers ---
 
@@ -406,7 +313,7 @@ class AssentApp(App[None]):
     def reading(self) -> "Reading":
         from assent.front.tui.reading import Reading
 
-        return Reading(self._transcript_model, self._calls(), self._renderer.names)
+        return Reading(self.conversation, self._calls())
 
     def copy(self, text: str) -> None:
         from assent.front.tui.clipboard import copy_text
@@ -422,7 +329,7 @@ class AssentApp(App[None]):
     def _read_item(self, message: Transcript.Wanted) -> None:
         from assent.front.tui.documents import document_of
 
-        document = document_of(message.item, self._calls(), self._renderer.names)
+        document = document_of(message.item, self._calls())
         if document is None:
             return
         if message.what == "copy":
@@ -449,9 +356,6 @@ class AssentApp(App[None]):
     @on(DescendantFocus)
     def _focus_moved(self) -> None:
         self._status.refresh()
-
-    def get_key_display(self, binding: Binding) -> str:
-        return "-".join(KEY_WORDS.get(part, part.capitalize()) for part in binding.key.split("+"))
 
     def action_interrupt(self) -> None:
         if not self._copy_selected():  # as in every other window

@@ -33,8 +33,8 @@ class Transcript(LineView):
         Binding("v", "view", "show on the whole screen", show=False),
         Binding("c", "copy", "copy", show=False),
         Binding("slash", "app.search", "search", show=False),
-        Binding("home", "scroll_home", show=False),
-        Binding("end", "scroll_end", show=False),
+        Binding("home", "scroll_home", "to the start", show=False),
+        Binding("end", "scroll_end", "to the end", show=False),
     ]
 
     class Wanted(Message):

@@ -116,21 +116,21 @@ class ViewerScreen(ModalScreen[bool]):
     """Returns whether the whole document has been on the screen, if it is a review."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q,escape", "close", show=False),
-        Binding("down,j", "line(1)", show=False),
-        Binding("up,k", "line(-1)", show=False),
-        Binding("pagedown,space,ctrl+f", "page(1)", show=False),
-        Binding("pageup,b,ctrl+b", "page(-1)", show=False),
-        Binding("end,G", "end", show=False, priority=True),
-        Binding("home,g", "home", show=False, priority=True),
-        Binding("right", "side(1)", show=False),
-        Binding("left", "side(-1)", show=False),
-        Binding("w", "wrap", show=False),
-        Binding("slash", "search", show=False),
-        Binding("n", "again(1)", show=False),
-        Binding("N", "again(-1)", show=False),
-        Binding("m", "mark", show=False),
-        Binding("c", "copy", show=False),
+        Binding("q,escape", "close", "close", show=False),
+        Binding("down,j", "line(1)", "down", show=False),
+        Binding("up,k", "line(-1)", "up", show=False),
+        Binding("pagedown,space,ctrl+f", "page(1)", "page down", show=False),
+        Binding("pageup,b,ctrl+b", "page(-1)", "page up", show=False),
+        Binding("end,G", "end", "to the end", show=False, priority=True),
+        Binding("home,g", "home", "to the start", show=False, priority=True),
+        Binding("right", "side(1)", "to the right, if lines are not wrapped", show=False),
+        Binding("left", "side(-1)", "to the left", show=False),
+        Binding("w", "wrap", "wrap long lines, or not", show=False),
+        Binding("slash", "search", "search", show=False),
+        Binding("n", "again(1)", "next match", show=False),
+        Binding("N", "again(-1)", "previous match", show=False),
+        Binding("m", "mark", "mark lines", show=False),
+        Binding("c", "copy", "copy what is marked, or everything", show=False),
     ]
     AUTO_FOCUS = ""
     DEFAULT_CSS = """

@@ -26,9 +26,11 @@ def describe(schema: Json) -> bytes:
     shapes.update(_own_shapes())
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     for path, item in schema["paths"].items():
-        for operation in item.values():
+        for method, operation in item.items():
             if isinstance(operation, dict):
                 _complete(path, operation)  # pyright: ignore[reportUnknownArgumentType]
+                if method == "get":
+                    _without_key(operation)  # pyright: ignore[reportUnknownArgumentType]
     schema["tags"] = [{"name": name, "description": about} for name, about in TAGS.items()]
     schema["paths"]["/api/v1/stream"] = {"get": _stream()}
     return msgspec.json.encode(schema)
@@ -82,6 +84,12 @@ def _complete(path: str, operation: Json) -> None:
         responses["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
     operation["tags"] = [_tag_of(path)]
     operation["security"] = [] if path in PUBLIC else [{"bearer": []}]
+
+
+def _without_key(operation: Json) -> None:
+    """Reading twice changes nothing."""
+    if "parameters" in operation:
+        operation["parameters"] = [one for one in operation["parameters"] if one["name"] != "Idempotency-Key"]
 
 
 def _stream() -> Json:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from assent.models.anthropic.anthropic_failures import failure_in_stream
 from assent.models.anthropic.anthropic_signature import keep_redacted, keep_signature
+from assent.models.finish_words import finish_reason, later_word
 from assent.models.model_protocol import BrokenStream, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.streamed_calls import ChunkQueue
 from assent.models.wire_json import DONE, Count, count, decode_event, encode_json
@@ -26,7 +27,7 @@ class _Block(Struct, gc=False, kw_only=True):
     data: str | None = None
     id: str | None = None
     name: str | None = None
-    input: JsonObject | str | None = None
+    input: JsonObject | str | list[Any] | None = None
 
 
 class _StopDetails(Struct, gc=False):
@@ -49,7 +50,9 @@ class _OutputDetails(Struct):
 
 
 class _Usage(Struct):
-    """Some of it arrives at the start and some at the end; for a field that arrives twice, the last value counts."""
+    """Some of it arrives at the start and some at the end; for a field that arrives twice, the last value counts. A
+    zero does not take back what was counted as input: gateways fill in zeros for what they do not know.
+    """
 
     input_tokens: Count = None
     output_tokens: Count = None
@@ -138,19 +141,20 @@ class AnthropicReply:
     # --- blocks ---
 
     def _begin(self, index: int, block: _Block) -> list[Chunk]:
+        before = self._finish_block(index)  # a server that stops no block may give all of them the same number
         self._open[index] = _OpenBlock(block)
         match block.type:
             case "text" if block.text:
-                return self._say(block.text)
+                return before + self._say(block.text)
             case "thinking" if block.thinking:
-                return self._queue.put(ThoughtChunk(block.thinking))
+                return before + self._queue.put(ThoughtChunk(block.thinking))
             case "redacted_thinking" if block.data:
-                return self._queue.put(ThoughtChunk("", keep_redacted(block.data, self._past)))
+                return before + self._queue.put(ThoughtChunk("", keep_redacted(block.data, self._past)))
             case "tool_use":
                 self._has_content = True
             case _:
                 pass
-        return []
+        return before
 
     def _continue(self, index: int, delta: _Delta) -> list[Chunk]:
         match delta.type:
@@ -193,7 +197,7 @@ class AnthropicReply:
         if event.usage is not None:
             self._usage = _merged(self._usage, event.usage)
         if event.delta is not None and event.delta.stop_reason is not None:
-            self._reason = event.delta.stop_reason
+            self._reason = later_word(self._reason or "", event.delta.stop_reason)
             self._details = event.delta.stop_details or self._details
 
     def _stop(self) -> list[Chunk]:
@@ -203,7 +207,7 @@ class AnthropicReply:
 
     def _finish_reason(self) -> FinishReason:
         """LiteLLM reports a call as the end of the reply even if the limit cut the call."""
-        reason = _finish_reason(self._reason or "")
+        reason = finish_reason(self._reason or "")
         return "max_tokens" if reason == "stop" and count(self._usage.output_tokens) >= self._limit else reason
 
     def _said(self, reason: FinishReason) -> str:
@@ -224,8 +228,8 @@ def _arguments(done: _OpenBlock) -> str:
 
 def _merged(first: _Usage, later: _Usage) -> _Usage:
     fields = {name: getattr(first, name) for name in _Usage.__struct_fields__}
-    said = {name: value for name in _Usage.__struct_fields__ if (value := getattr(later, name)) is not None}
-    return _Usage(**(fields | said))
+    said = {name: value for name in fields if (value := getattr(later, name)) is not None}
+    return _Usage(**(fields | {name: value for name, value in said.items() if value or name.startswith("output")}))
 
 
 def _count(usage: _Usage) -> Usage:
@@ -240,15 +244,3 @@ def _count(usage: _Usage) -> Usage:
         cached=cached,
         cache_written=written,
     )
-
-
-def _finish_reason(reason: str) -> FinishReason:
-    match reason:
-        case "end_turn" | "tool_use" | "stop_sequence":
-            return "stop"
-        case "max_tokens" | "model_context_window_exceeded":
-            return "max_tokens"
-        case "refusal":
-            return "safety"
-        case _:
-            return "other"

@@ -1,5 +1,7 @@
 """Gemini as a provider, with a key or through Vertex AI: addresses, keys, its models and what they cost."""
 
+from collections.abc import Mapping
+
 from assent.config import Price
 from assent.models.gemini.gemini_model import (
     BASE_URL,
@@ -24,6 +26,12 @@ def _connect_vertex(model: str, access: Access) -> SearchingModel:
     from assent.models.gemini.vertex_model import VertexModel
 
     return VertexModel(model, access)
+
+
+def _has_credentials(env: Mapping[str, str]) -> bool:
+    from assent.models.gemini.google_credentials import credentials_path
+
+    return credentials_path(env) is not None
 
 
 def _known(name: str, price: Price, long_price: Price | None = None) -> KnownModel:
@@ -81,6 +89,7 @@ VERTEX = Provider(
     key_variables=("GOOGLE_OAUTH_ACCESS_TOKEN",),
     key_page="https://cloud.google.com/docs/authentication/rest",
     key_command=TOKEN_COMMAND,
+    has_credentials=_has_credentials,
     default_model=GEMINI.default_model,
     default_window=GEMINI.default_window,
     prices_as_of=GEMINI.prices_as_of,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.bold_subject import split_subject
+from assent.models.finish_words import later_word
 from assent.models.gemini.gemini_failures import failure_in_stream
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.streamed_calls import parse_object
@@ -20,8 +21,8 @@ from assent.parts import FinishReason, JsonObject, Usage
 
 class _Call(Struct, rename="camel", gc=False):
     name: str = ""
-    args: JsonObject | str | None = None
-    """A string is JSON, from gateways that translate."""
+    args: JsonObject | str | list[Any] | None = None
+    """A string is JSON, and an empty list an empty object, from gateways that translate."""
     id: str | int | None = None
     will_continue: bool = False
 
@@ -129,7 +130,8 @@ class GeminiReply:
     def _note_finish(self, reason: str, message: str) -> None:
         if reason in MALFORMED:
             raise BrokenStream(f"{self._model} made a malformed tool call ({reason}). {message}".rstrip())
-        self._finish, self._message = reason, message
+        if later_word(self._finish or "", reason) == reason:
+            self._finish, self._message = reason, message
 
     def _chunk(self, part: _Part) -> Chunk | None:
         """Parts that were not requested (code execution, images) are ignored."""

@@ -70,12 +70,17 @@ class _Response(Struct):
 
 class _Event(Struct, kw_only=True):
     type: str = ""
-    delta: str | None = None
+    delta: str | JsonObject | None = None
+    """An object only in events that are not read."""
     item: _Item | None = None
     item_id: str | None = None
     summary_index: int = 0
     response: _Response | None = None
     error: Any = None
+
+    @property
+    def text(self) -> str:
+        return self.delta if isinstance(self.delta, str) else ""
 
 
 _decode = msgspec.json.Decoder(_Event, strict=False).decode
@@ -90,6 +95,8 @@ class ResponsesReply:
         self._queue = ChunkQueue(model, used_ids)
         self._subjects = SubjectSplitter()
         self._open_calls = 0
+        self._call_ids: list[str | None] = []
+        """Of calls that have ended."""
         self._streamed: set[str | None] = set()
         """Items whose text arrived in deltas."""
         self._newest_text: list[str] = []
@@ -119,16 +126,16 @@ class ResponsesReply:
     def _read(self, event: _Event) -> list[Chunk]:
         match event.type:
             case "response.output_text.delta":
-                return self._say(event.item_id, event.delta)
+                return self._say(event.item_id, event.text)
             case "response.refusal.delta":
                 self._refused = True
-                return self._say(event.item_id, event.delta)
+                return self._say(event.item_id, event.text)
             case "response.reasoning_summary_text.delta":
                 self._streamed.add(event.item_id)
-                return self._think(self._subjects.feed(event.delta or "", event.summary_index))
+                return self._think(self._subjects.feed(event.text, event.summary_index))
             case "response.reasoning_text.delta":
                 self._streamed.add(event.item_id)
-                return self._think([("", event.delta or "")])
+                return self._think([("", event.text)])
             case "response.output_item.added" if event.item is not None:
                 self._open_calls += event.item.type == "function_call"
             case "response.output_item.done" if event.item is not None:
@@ -136,7 +143,8 @@ class ResponsesReply:
             case "response.completed" | "response.incomplete":
                 response = event.response or _Response()
                 chunks = self._unannounced(response.output or [])
-                return chunks + self._stop(response, is_incomplete=event.type == "response.incomplete")
+                is_incomplete = event.type == "response.incomplete" or response.status == "incomplete"
+                return chunks + self._stop(response, is_incomplete=is_incomplete)
             case _:
                 pass
         return []
@@ -161,10 +169,16 @@ class ResponsesReply:
     # --- items ---
 
     def _unannounced(self, items: list[_Item]) -> list[Chunk]:
-        """Some servers send items only with the last event."""
+        """Some servers send items only with the last event: all of them, or the calls."""
         if self._done or self._has_content:
-            return []
+            items = self._missing_calls(items)
         return [chunk for item in items for chunk in self._finish_item(item)]
+
+    def _missing_calls(self, items: list[_Item]) -> list[_Item]:
+        calls = [item for item in items if item.type == "function_call"]
+        if len(calls) <= len(self._call_ids):
+            return []  # whatever their ids are now: gateways give an item another one in every event
+        return [call for call in calls if call.call_id not in self._call_ids]
 
     def _finish_item(self, item: _Item) -> list[Chunk]:
         whole = encode_json(item)
@@ -178,6 +192,7 @@ class ResponsesReply:
                 return self._finish_message(item)
             case "function_call":
                 self._open_calls -= 1
+                self._call_ids.append(item.call_id)
                 self._has_content = True
                 return self._queue.put_call(
                     item.name or "", _arguments(item), item.call_id, is_whole=item.status != "incomplete"

@@ -4,18 +4,21 @@ A fragment's `index` says which call it continues. Some servers leave the index 
 then a new id, or a name after a complete call, begins another. Nothing is a call before `finish`.
 """
 
+from typing import Any
+
 from msgspec import Struct
 
 from assent.models.model_protocol import BrokenStream, CallChunk
 from assent.models.streamed_calls import parse_object
 from assent.models.wire_ids import own_id
+from assent.models.wire_json import encode_json
 from assent.parts import JsonObject
 
 
 class FunctionFragment(Struct, gc=False):
     name: str | None = None
-    arguments: str | JsonObject | None = None
-    """Pieces of JSON text; a few servers send the object itself."""
+    arguments: str | JsonObject | list[Any] | None = None
+    """Pieces of JSON text; a few servers send the object itself, and some write an empty object as an empty list."""
 
 
 class CallFragment(Struct, gc=False):
@@ -69,6 +72,10 @@ class CallCollector:
                 call.pieces.append(piece)
             case dict(given):
                 call.given = given
+            case []:
+                call.given = {}
+            case list(given):
+                call.pieces.append(encode_json(given).decode())
             case _:
                 pass
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from assent.models.finish_words import finish_reason, later_word
 from assent.models.model_protocol import (
     BrokenStream,
     CallChunk,
@@ -28,9 +29,6 @@ from assent.models.openai_chat.chat_written_calls import WrittenCalls
 from assent.models.wire_json import DONE, decode_event
 from assent.parts import FinishReason, JsonObject, Usage
 
-STOPPED = frozenset({"stop", "tool_calls", "function_call", "eos", "end_turn", "stop_sequence"})
-LIMITED = frozenset({"length", "model_length", "max_tokens"})
-BLOCKED = frozenset({"content_filter", "safety", "refusal"})
 FAILED = frozenset({"error", "insufficient_system_resource", "network_error"})
 
 
@@ -132,7 +130,7 @@ class ChatReply:
         reason = self._reason()
         if reason == "safety" and not (self._has_content or chunks or calls):
             raise Withheld(f"{self._model} withheld its reply ({self._finish})")
-        said = "" if self._finish in STOPPED | LIMITED else self._finish
+        said = "" if finish_reason(self._finish) in ("stop", "max_tokens") else self._finish
         return [*chunks, *calls, Finished(reason, self._usage, said)]
 
     def _event(self, data: bytes) -> _Event:
@@ -151,7 +149,7 @@ class ChatReply:
 
     def _choice(self, choice: _Choice) -> list[Chunk]:
         if choice.finish_reason:
-            self._finish = choice.finish_reason
+            self._finish = later_word(self._finish, choice.finish_reason)
             if self._finish in FAILED:
                 raise self._broken(f"broke off ({self._finish})")
         delta = choice.delta or choice.message
@@ -227,18 +225,15 @@ class ChatReply:
             self._pass(chunk, chunks)
         text = "".join(chunk.text for chunk in chunks if isinstance(chunk, TextChunk))
         held, written = self._written.end()
-        limited = self._finish in LIMITED
+        limited = finish_reason(self._finish) == "max_tokens"
         calls = self._calls.finish(limited=limited, ended=bool(self._finish), used=self._used_ids)
         if calls or limited or self._has_content:
             written = []
         return text + held, calls or written
 
     def _reason(self) -> FinishReason:
-        if self._refused or self._finish in BLOCKED:
-            return "safety"
-        if self._finish in LIMITED:
-            return "max_tokens"
-        return "stop" if not self._finish or self._finish in STOPPED else "other"
+        reason = finish_reason(self._finish) if self._finish else "stop"
+        return "safety" if self._refused else reason
 
     def _broken(self, what: str) -> BrokenStream:
         return BrokenStream(f"the reply from {self._model} {what}")

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from assent import failpoints
 from assent.events import FileChange
 from assent.files.apply_effects import Changed, PartlyApplied, apply_effects, changed_places, progress
 from assent.files.entries import Effect, Entry
@@ -113,7 +114,9 @@ class ShellTrial:
             notes=tried.notes,
             changed_meanwhile=tuple(sorted(set(_meanwhile(found)))),
         )
+        failpoints.hit("trial read")
         folder.save(result)
+        failpoints.hit("trial kept")
         return result
 
     async def resume(self, shown: Trial) -> bool:

@@ -47,10 +47,10 @@ class PromptInput(ReadlineArea):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(NEWLINE_KEYS), "newline", "New line", show=False),
-        Binding("ctrl+g", "edit_outside", "Edit in your editor", show=False),
-        Binding("ctrl+s", "steer", "Send; a running turn reads it at its next step", show=False),
-        Binding("ctrl+r", "search", "Search the history", show=False),
+        Binding(",".join(NEWLINE_KEYS), "newline", "new line", show=False),
+        Binding("ctrl+g", "edit_outside", "write in your editor", show=False),
+        Binding("ctrl+s", "steer", "send; a running turn reads it at its next step", show=False),
+        Binding("ctrl+r", "search", "search the history", show=False),
     ]
 
     shell: reactive[bool] = reactive(default=False, toggle_class="-shell")
@@ -279,16 +279,16 @@ class PromptInput(ReadlineArea):
     async def _on_paste(self, event: Paste) -> None:
         event.stop()
         event.prevent_default()
-        self._paste(event.text)
+        self.paste(event.text)
 
     def action_paste(self) -> None:
         text = str(self.app.clipboard)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         if text:
-            self._paste(text)
+            self.paste(text)
         else:
             self.post_message(self.PictureWanted())
 
-    def _paste(self, pasted: str) -> None:
+    def paste(self, pasted: str) -> None:
         text = clean(pasted)
         if self._search is not None:
             self._ask(self._search, self._search.query + text.partition("\n")[0])

@@ -14,20 +14,24 @@ from assent.front.tui.prompt.kill_ring import KillRing
 
 class ReadlineArea(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+b", "cursor_left", show=False),
-        Binding("ctrl+f", "cursor_right", show=False),
-        Binding("alt+b,alt+left", "cursor_word_left", show=False),
-        Binding("alt+f,alt+right", "cursor_word_right", show=False),
-        Binding("ctrl+h", "delete_left", show=False),
-        Binding("alt+d", "delete_word_right", show=False),
-        Binding("alt+backspace", "delete_word_left", show=False),
-        Binding("ctrl+t", "transpose", show=False),
-        Binding("alt+u", "change_word('upper')", show=False),
-        Binding("alt+l", "change_word('lower')", show=False),
-        Binding("alt+c", "change_word('capitalize')", show=False),
-        Binding("ctrl+y", "yank", show=False),
-        Binding("alt+y", "yank_earlier", show=False),
-        Binding("ctrl+underscore", "undo", show=False),
+        Binding("home,ctrl+a", "cursor_line_start", "to the start of the line", show=False),
+        Binding("end,ctrl+e", "cursor_line_end", "to the end of the line", show=False),
+        Binding("ctrl+b", "cursor_left", "back by a character", show=False),
+        Binding("ctrl+f", "cursor_right", "forward by a character", show=False),
+        Binding("alt+b,alt+left", "cursor_word_left", "back by a word", show=False),
+        Binding("alt+f,alt+right", "cursor_word_right", "forward by a word", show=False),
+        Binding("ctrl+h", "delete_left", "delete the character before", show=False),
+        Binding("alt+d", "delete_word_right", "cut the next word", show=False),
+        Binding("ctrl+w,alt+backspace", "delete_word_left", "cut the word before", show=False),
+        Binding("ctrl+u", "delete_to_start_of_line", "cut to the start of the line", show=False),
+        Binding("ctrl+k", "delete_to_end_of_line_or_delete_line", "cut to the end of the line", show=False),
+        Binding("ctrl+y", "yank", "insert what was cut last", show=False),
+        Binding("alt+y", "yank_earlier", "instead, what was cut before it", show=False),
+        Binding("ctrl+t", "transpose", "swap two characters", show=False),
+        Binding("alt+u", "change_word('upper')", "the next word in capitals", show=False),
+        Binding("alt+l", "change_word('lower')", "the next word in small letters", show=False),
+        Binding("alt+c", "change_word('capitalize')", "the next word with a capital", show=False),
+        Binding("ctrl+underscore", "undo", "undo", show=False),
     ]
 
     def __init__(self, text: str = "", *, placeholder: str = "", soft_wrap: bool = True, id: str | None = None) -> None:

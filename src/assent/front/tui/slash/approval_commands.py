@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.slash_context import SlashContext
 
 _STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$success"}
+_LASTS = {
+    "session": "until this session ends",
+    "folder": "in this folder until it is revoked",
+    "everywhere": "in every folder until it is revoked",
+}
 
 
 # --- policy ---
@@ -37,9 +42,8 @@ class _Standing(Struct, frozen=True):
 async def policy(context: "SlashContext", argument: str) -> None:
     def standing() -> dict[str, _Standing]:
         state = context.client.state
-        grants = [
-            _grant(grant, state.grant_uses.get(grant.id, 0), context.client.me) for grant in state.grants.values()
-        ]
+        given = {grant.id: grant for grant in (*context.host.standing_grants(), *state.grants.values())}
+        grants = [_grant(grant, state.grant_uses.get(grant.id, 0), context.client.me) for grant in given.values()]
         rules = [_rule(number, rule) for number, rule in enumerate(context.host.rules())]
         return {entry.row.key: entry for entry in (*grants, *rules)}
 
@@ -65,12 +69,12 @@ async def policy(context: "SlashContext", argument: str) -> None:
 
 def _grant(grant: Grant, used: int, me: str) -> _Standing:
     uses = f"used {used} of {grant.max_uses} times" if grant.max_uses is not None else f"used {used} times"
-    until = f"until {when(grant.expires_at)}" if grant.expires_at is not None else "until this session ends"
+    until = f"until {when(grant.expires_at)}" if grant.expires_at is not None else _LASTS[grant.lasts]
     by = who(grant.by, me)
     lines = (
         grant.reach,
         f"A grant: {by} gave it when answering call {grant.from_call}.",
-        f"It applies {until}, and has been {uses}.",
+        f"It applies {until}, and has been {uses} in this session.",
         "Deny rules still take precedence. Press d in the list to revoke it.",
     )
     row = Row(f"grant {grant.id}", ("grant", grant.reach, by), f"{uses}, {until}", _STYLES["grant"])

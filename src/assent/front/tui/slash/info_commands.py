@@ -41,7 +41,7 @@ async def tools(context: "SlashContext", argument: str) -> None:
 
     async def describe(row: Row) -> None:
         tool = found[row.key]
-        head = f"{tool.display_name} ({tool.kind}{f', from the server {tool.server}' if tool.server else ''})"
+        head = f"Kind: {tool.kind}{f', from the server {tool.server}' if tool.server else ''}"
         await context.push(PageScreen(named(tool.name), Content(safe(f"{head}\n\n{tool.description}"))))
 
     columns = (Column("Tool"), Column("Kind"), Column("From"))

@@ -1,21 +1,18 @@
 """Commands about the program itself: help, about, quit."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from assent import __version__
 from assent.front.tui.prompt.completion import Candidate
-from assent.front.tui.slash.slash_command import Group, SlashCommand
+from assent.front.tui.slash.slash_command import SlashCommand
 from assent.front.tui.slash.slash_helpers import named
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.slash_context import SlashContext
     from assent.front.tui.slash.slash_registry import SlashRegistry
-
-
-MAX_NAME_WIDTH = 28
 
 
 async def quit_program(context: "SlashContext", argument: str) -> None:
@@ -41,7 +38,9 @@ def help_command(registry: "SlashRegistry") -> SlashCommand:
 
     async def run(context: "SlashContext", argument: str) -> None:
         if not argument:
-            context.show(overview(registry, dict(context.keys)))
+            from assent.front.tui.slash.help_page import help_document
+
+            await context.view(help_document(registry.commands(), context.keys))
         elif command := registry.find(argument.lstrip("/")):
             context.show(about_command(command))
         else:
@@ -61,30 +60,14 @@ def help_command(registry: "SlashRegistry") -> SlashCommand:
     )
 
 
-def overview(registry: "SlashRegistry", keys: dict[str, str]) -> Content:
-    sections: list[Content] = []
-    width = max(Content(name).cell_length for name in (*keys, *(command.call for command in registry.commands())))
-    for group in get_args(Group):
-        listed = {command.call: command.help for command in registry.commands() if command.group == group}
-        if listed:
-            sections += [Content.styled(group, "bold"), _table(listed, width), Content("")]
-    if keys:
-        sections += [Content.styled("Keys", "bold"), _table(keys, width), Content("")]
-    tail = (
-        "Use `!COMMAND` to run a command yourself, `@PATH` to include a file. "
-        "Text that starts with // or a path is sent as it is."
-    )
-    return Content("\n").join([*sections, Content(tail)])
-
-
 def about_command(command: SlashCommand) -> Content:
     also = f"\nAlso: {', '.join('/' + alias for alias in command.aliases)}" if command.aliases else ""
     return Content.assemble((named(command.call), "bold"), f"\n{named(command.help)}{also}")
 
 
-def _table(rows: dict[str, str], width: int = 0) -> Content:
+def _table(rows: dict[str, str]) -> Content:
     names = {name: Content(named(name)) for name in rows}
-    width = min(MAX_NAME_WIDTH, max(width, *(name.cell_length for name in names.values())))
+    width = max(name.cell_length for name in names.values())
     lines = [_line(names[name], named(text), width) for name, text in rows.items()]
     return Content("\n").join(lines)
 

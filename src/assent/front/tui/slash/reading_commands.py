@@ -61,7 +61,20 @@ async def complete_copy(context: "SlashContext", argument: str) -> Sequence[Cand
     ]
 
 
+async def include(context: "SlashContext", argument: str) -> None:
+    if text := context.reading.own_command():
+        context.paste_into_prompt(text)
+    else:
+        context.complain("There is nothing to include yet. Run a command with `!` first, for example: !git status")
+
+
 COMMANDS = (
+    SlashCommand(
+        name="include",
+        help="Put your last ! command and its output into your message, for the model",
+        run=include,
+        group="Session",
+    ),
     SlashCommand(
         name="view",
         help="Show the last output, or a file, on the whole screen",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assent.app.wording import who
-from assent.commands import Rename, Withdraw
+from assent.commands import Archive, Rename, Withdraw
 from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
@@ -100,6 +100,11 @@ async def _open(context: "SlashContext", session: str) -> None:
         await context.switch(session)
 
 
+async def archive(context: "SlashContext", argument: str) -> None:
+    if await carry_out(context, Archive(archived=True, by=context.client.me)):
+        context.say("This session is archived: it is no longer listed. Your next message brings it back.")
+
+
 async def resume(context: "SlashContext", argument: str) -> None:
     if not argument:
         await sessions(context, "")
@@ -178,6 +183,9 @@ COMMANDS = (
         complete=complete_session,
     ),
     SlashCommand(name="rename", help="Rename this session", run=rename, group="Session", usage="[TITLE]"),
+    SlashCommand(
+        name="archive", help="Take this session out of the list; a search finds it", run=archive, group="Session"
+    ),
     SlashCommand(name="fork", help="Continue in a copy of this session", run=fork, group="Session"),
     SlashCommand(
         name="queue", help="List what is queued until the turn is over: withdraw, edit", run=queue, group="Session"

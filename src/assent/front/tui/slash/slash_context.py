@@ -40,8 +40,8 @@ class SlashContext(Protocol):
     def preferences(self) -> "PreferenceFile": ...
 
     @property
-    def keys(self) -> Mapping[str, str]:
-        """The keys of the app and what they do, for `/help`."""
+    def keys(self) -> Mapping[str, Mapping[str, str]]:
+        """All keys and what they do, by the place where they work, for `/help`."""
         ...
 
     # --- the transcript ---
@@ -95,6 +95,10 @@ class SlashContext(Protocol):
 
     def put_into_prompt(self, text: str) -> None:
         """Puts text into the input, for the person to edit."""
+        ...
+
+    def paste_into_prompt(self, text: str) -> None:
+        """Adds text to the input as if pasted: long text as a placeholder."""
         ...
 
     @property

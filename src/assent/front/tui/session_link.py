@@ -1,0 +1,136 @@
+"""The session on the screen: opens it, shows its events as they come, sends commands to it, and closes it."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from assent.app.wording import who
+from assent.approval import Mode
+from assent.commands import Command
+from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
+from assent.front.tui.opening_notes import check_model, introduce
+from assent.front.tui.session_feed import SessionFeed
+from assent.front.tui.transcript_model import TranscriptModel
+
+if TYPE_CHECKING:  # what opens sessions is imported after the first frame
+    from assent.app.session_client import SessionClient
+    from assent.front.tui.attention import Attention
+    from assent.front.tui.status import StatusUpdater
+    from assent.front.tui.terminal_app import AssentApp
+
+
+class SessionLink:
+    def __init__(self, app: "AssentApp", status: "StatusUpdater", attention: "Attention") -> None:
+        self._app = app
+        self._status = status
+        self._attention = attention
+        self.client: SessionClient | None = None
+        self.feed = SessionFeed()
+        self.left_session = ""
+        self.left_waiting = 0
+        """The session that was open on exit, and its questions; empty if nothing was said in it."""
+        self._sent: set[str] = set()
+        """Keys of our own commands: if one is refused, the person is told."""
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def me(self) -> str:
+        return self.client.me if self.client is not None else ""
+
+    # --- opening and closing ---
+
+    async def open(self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = "") -> None:
+        app = self._app
+        try:
+            self.client = await app.host.open(session, mode)
+            await self._show(self.client)
+        except Exception as error:  # whatever it is, the person is told and can try something else
+            app.note(f"The session cannot be opened: {error}", "error")
+            self._status.no_session()
+            return
+        self._status.at(app.host.folder, await app.host.branch())
+        await introduce(app, self.client, note)
+        app.spawn(check_model(app, self.client))
+        if first_prompt:
+            await app.submit(first_prompt)
+
+    async def _show(self, client: "SessionClient") -> None:
+        conversation = TranscriptModel(self.me)
+        self.feed = SessionFeed(self._app.host.prices())
+        for envelope in await client.history():
+            conversation.apply(envelope)
+            self.feed.recall(envelope)
+        self._app.show_conversation(conversation)
+        self._attention.to_questions()
+        self._attention.to_input()
+        client.on_link(self._status.link)
+        self._following = asyncio.create_task(self._follow(client))
+
+    async def switch(self, session: str | None) -> None:
+        """Switches to another session, or a new one; the current one can be resumed later."""
+        await self.close()
+        self._app.panel.put(())
+        self._app.input_panel.put(())
+        self._status.between_sessions()
+        await self.open(session)
+
+    async def close(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.gather(self._following, return_exceptions=True)
+            self._following = None
+        self.feed.close()
+        self._attention.restore_title()
+        if self.client is not None:
+            client, self.client = self.client, None
+            self.left_session = client.state.session if client.state.begun else ""
+            self.left_waiting = len(client.state.waiting())
+            await client.close()
+
+    # --- events and commands ---
+
+    async def _follow(self, client: "SessionClient") -> None:
+        app = self._app
+        try:
+            async for envelope in client.events():
+                app.conversation.apply(envelope)
+                self.feed.tell(envelope)
+                self._notice(envelope)
+                app.transcript.changed()
+        except Exception as error:  # a server refuses us, or the log failed: the person must know
+            app.note(f"This session can no longer be followed: {error}. What you see may be out of date.", "error")
+        else:
+            app.note("The session was closed. Open another with /sessions.", "error")
+        self._status.session_is_over()
+
+    def _notice(self, envelope: Envelope) -> None:
+        """Text deltas and live output change nothing outside the transcript, and there are thousands of them."""
+        match envelope.event:
+            case TextDelta() | CallOutput() | CallProcess():
+                return
+            case ThoughtDelta(subject=subject) if subject:
+                self._status.thinking = subject
+            case CommandTaken(key=key, problem=problem) if key in self._sent:
+                self._sent.discard(key)
+                if problem and problem != "withdrawn":
+                    self._app.note(f"Not done: {problem}", "warning")
+            case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
+                self._app.note(f"Answered by {who(by, self.me)}: {'no' if outcome == 'cancel' else 'yes'}.")
+            case _:
+                pass
+        if envelope.seq:
+            self._attention.to_questions()
+        self._attention.to_input()
+        self._status.refresh()
+
+    async def send(self, command: Command) -> None:
+        if self.client is None:
+            self._app.note("No session is open. Open one with /sessions; what you typed is in the history.", "error")
+            return
+        import secrets
+
+        key = secrets.token_urlsafe(12)
+        self._sent.add(key)  # now: its outcome may arrive before the response to the request
+        try:
+            await self.client.send(command, key)
+        except Exception as error:
+            self._app.note(f"This could not be sent: {error}", "error")

@@ -1,0 +1,90 @@
+"""Narrow and low terminals: the mode, the help and every answer stay within reach."""
+
+from collections.abc import Callable
+
+import pytest
+from textual.binding import Binding
+
+from assent.approval import Mode
+from assent.front.tui.answer_keys import ANSWER_WORDS, ANSWERS
+from assent.front.tui.bars import Facts, FootLine
+from assent.front.tui.key_list import key_sections
+from assent.front.tui.prompt.prompt_input import PromptInput
+from assent.front.tui.prompt.readline_area import ReadlineArea
+from assent.front.tui.question_panel import ApprovalPanel
+from assent.front.tui.review import ReviewScreen
+from assent.front.tui.slash.help_page import help_document
+from assent.front.tui.slash.slash_registry import SlashRegistry
+from assent.front.tui.terminal_app import AssentApp
+from assent.front.tui.text_style import TextStyler
+from assent.front.tui.themes import LOOKS
+from assent.front.tui.transcript import Transcript
+from assent.front.tui.viewer import ViewerScreen
+from support.app_harness import AppHarness
+from support.program import asks_for, shell
+
+pytestmark = pytest.mark.spec("G5")
+MakeHarness = Callable[..., AppHarness]
+STYLER = TextStyler(LOOKS["dark"].palette)
+PLACES = (AssentApp, PromptInput, ReadlineArea, ApprovalPanel, Transcript, ViewerScreen, ReviewScreen)
+
+
+# --- help ---
+
+
+def drawn_help(width: int) -> list[str]:
+    document = help_document(SlashRegistry().commands(), key_sections(AssentApp.BINDINGS))
+    return [strip.text.rstrip() for strip in document.draw(STYLER, width)]
+
+
+def test_every_key_is_described() -> None:
+    bindings = [each for place in PLACES for each in place.BINDINGS if isinstance(each, Binding)]
+    assert [each.key for each in bindings if not each.description] == []
+    assert set("".join(ANSWER_WORDS)) >= ANSWERS - set("2345678")
+
+
+@pytest.mark.parametrize("width", [36, 76, 116])
+def test_help_lists_every_command_and_key_at_every_width(width: int) -> None:
+    lines = drawn_help(width)
+    whole = " ".join(" ".join(lines).split())
+    for command in SlashRegistry().commands():
+        assert command.call in whole and command.help in whole
+    for section, keys in key_sections(AssentApp.BINDINGS).items():
+        assert section in lines
+        for key, meaning in keys.items():
+            assert key in whole and meaning in whole
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize(("width", "column"), [(36, 4), (76, 30)])
+def test_what_a_command_does_starts_in_the_same_column(width: int, column: int) -> None:
+    text = "Quit; what is waiting for you is kept"
+    line = next(line for line in drawn_help(width) if text[:20] in line)
+    assert line.index(text[:20]) == column
+
+
+# --- the last line ---
+
+
+@pytest.mark.parametrize("width", [24, 30, 40, 60, 80, 120])
+@pytest.mark.parametrize("mode", ["default", "auto_edit", "auto_try", "plan", "yolo"])
+def test_the_mode_and_the_questions_are_always_shown(width: int, mode: Mode) -> None:
+    facts = Facts(
+        model="a-model-with-a-long-name", mode=mode, folder="/srv/projects/website", branch="feature/long",
+        tokens=123_456, context=0.42, cost="$1.23", waiting=2, servers="mcp: notes failed",
+    )  # fmt: skip
+    line = FootLine(lambda: STYLER).line(facts, width).plain
+    assert mode in line and "2 questions" in line
+    assert len(line) <= width
+
+
+# --- questions ---
+
+
+@pytest.mark.spec("G3")
+@pytest.mark.parametrize("size", [(40, 12), (40, 20), (36, 14), (80, 24)])
+async def test_every_answer_is_on_the_screen(harness: MakeHarness, size: tuple[int, int]):
+    call = shell("make deploy && curl -X POST https://example.com/hook")
+    async with harness(asks_for(call)).open(prompt="go", size=size) as on:
+        await on.until_asked()
+        await on.until_shown("yes, once", "change arguments", "no (Enter)", "no, because…", "> ", "default")
