@@ -17,6 +17,7 @@ from pathlib import Path
 
 from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
+from assent.parts import JsonObject
 from assent.process.environment import child_environment
 from assent.process.pty import Channel, Size
 from assent.process.run_program import run
@@ -47,6 +48,9 @@ class _Unheard:
     def process(self, pid: int) -> None: ...
 
     def asks(self, wanted: object, type_in: object) -> None: ...
+
+    async def offer(self, wider: JsonObject) -> str | None:
+        return None
 
     async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
         return Access(False, "it has no network")

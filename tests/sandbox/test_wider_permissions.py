@@ -134,6 +134,11 @@ async def test_always_for_a_wider_permission_covers_the_command_with_exactly_tha
             'domains=["npm.example.org"]',
         ),
         ("setup.py: Network is unreachable", 'sandbox="network"'),
+        (
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+            'sandbox="off"',
+        ),
+        ("Could not open a connection to your authentication agent.", 'sandbox="off"'),
     ],
 )
 def test_a_refusal_names_exactly_the_permission_to_ask_for(output: str, asks_for: str):

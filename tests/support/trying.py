@@ -7,7 +7,7 @@ from assent.approval import ExecDetails
 from assent.config import CommandLimits
 from assent.files.trial_store import TrialStore
 from assent.files.workspace import Workspace
-from assent.parts import InputWanted
+from assent.parts import InputWanted, JsonObject
 from assent.sandbox.confinement import Confinement
 from assent.sandbox.trials import Trials
 from assent.tools.shell import ShellInvocation, ShellParams, ShellTool
@@ -33,6 +33,9 @@ class Quiet:
     def received(self, total: int) -> None: ...
 
     def process(self, pid: int) -> None: ...
+
+    async def offer(self, wider: JsonObject) -> str | None:
+        return None
 
     async def may_connect(self, number: int, wanted: Destination, entries: tuple[str, ...]) -> Access:
         raise AssertionError("a trial has no network")
@@ -71,7 +74,7 @@ class Workbench:
             path.write_text(text)
 
     def invocation(self, command: str) -> "Tried":
-        found = self.tool.invocation(ShellParams(command))
+        found = self.tool.invocation(ShellParams(command=command))
         assert isinstance(found, ShellInvocation)
         return Tried(found)
 

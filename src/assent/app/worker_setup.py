@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -10,9 +10,12 @@ from msgspec import Struct
 from assent.app.engine_setup import Workspaces, make_remote_engine
 from assent.app.model_access import ModelAccess
 from assent.app.opening import LocalClient, SessionSetup, open_for_server
-from assent.app.storage import open_log
+from assent.app.question_notices import QuestionNotices
+from assent.app.storage import open_log, worker_directory
 from assent.app.webhooks import Webhooks
+from assent.bus.event_publisher import EventPublisher
 from assent.config import Settings
+from assent.events import Envelope
 from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 RETRY_SECONDS = 2.0
 
 Say = Callable[[str], None]
+Listener = Callable[[Envelope], None]
 
 
 class WorkerSetup(Struct, frozen=True, kw_only=True):
@@ -36,6 +40,8 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     drain: float
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    """Where servers connect to hear events as they happen."""
     address: str = ""
     """Where people open the page."""
 
@@ -47,17 +53,23 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
 async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
     """Runs sessions until it is told to stop; waits for the engine if that cannot be reached."""
     log = open_log(setup.env, busy=True)
-    webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
-    webhooks.address = setup.address
+    notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env))
+    notices.address = setup.address
+    publisher = EventPublisher(worker_directory(log), *setup.listen)
     try:
         engine = make_remote_engine(log, setup.engine, setup.workspaces)
-        await _run(_make_worker(log, engine, setup, webhooks), engine, stop, say)
+        await publisher.start()
+        listeners = (publisher.on_event, notices.on_event)
+        await _run(_make_worker(log, engine, setup, listeners), engine, stop, say)
     finally:
-        await webhooks.close()
+        await publisher.close()
+        await notices.close()
         await log.close()
 
 
-def _make_worker(log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, webhooks: Webhooks) -> "SessionWorker":
+def _make_worker(
+    log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, listeners: Sequence[Listener]
+) -> "SessionWorker":
     from assent.temporal.session_worker import SessionActivity, SessionWorker
     from assent.temporal.sweeper import Sweeper
 
@@ -72,7 +84,7 @@ def _make_worker(log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, 
             client=engine.shared,
             token=token,
             models=models,
-            listeners=(webhooks.on_event,),
+            listeners=listeners,
         )
         return await open_for_server(log, how, session)
 

@@ -25,6 +25,7 @@ from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.landlock_box import available as landlock_available
 from assent.sandbox.landlock_box import landlock_launcher
 from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
+from assent.sandbox.seatbelt import sandbox_exec, seatbelt_launcher
 from assent.subpath import is_below
 
 _LEFT_OUT = ("SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
@@ -87,8 +88,10 @@ class Confinement:
         return await asyncio.shield(self._tested)
 
     async def _test(self) -> str:
-        from assent.sandbox.self_test import first_failure
+        from assent.sandbox.self_test import first_failure, seatbelt_failure
 
+        if bubblewrap() is None and sandbox_exec() is not None:
+            return await seatbelt_failure()
         if bubblewrap() is None:
             return "bubblewrap is not installed (apt install bubblewrap)" if sys.platform == "linux" else "not on Linux"
         if (owner := _other_owner(self._roots)) is not None:
@@ -132,6 +135,12 @@ class Confinement:
         except (BoxProblem, OSError) as error:
             raise Unconfined(str(error)) from error
 
+    def _seatbelted(self, box: Box) -> "Confined":
+        try:
+            return Confined(seatbelt_launcher(box), box.absent)
+        except BoxProblem as error:
+            raise Unconfined(str(error)) from error
+
     def why_not_writable(self, path: str) -> str | None:
         return self._maker.why_not_writable(path)
 
@@ -139,6 +148,8 @@ class Confinement:
         self, profile: Profile, cwd: str, writable: Sequence[str], executes: Sequence[ExecutedFile]
     ) -> "Confined":
         box = self._box(profile, cwd, writable)
+        if bubblewrap() is None:
+            return self._seatbelted(box)
         closed = (*box.hidden, *box.emptied)
         contents = [one for one in approved_contents(executes) if not is_below(os.path.realpath(one.path), closed)]
         try:

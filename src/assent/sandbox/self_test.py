@@ -96,6 +96,11 @@ async def landlock_failure() -> str:
     return _failure(*await tried_with_landlock())
 
 
+async def seatbelt_failure() -> str:
+    """The same for Seatbelt, on macOS."""
+    return _failure(*await tried_with_seatbelt())
+
+
 def _failure(probes: list[Probe], output: str) -> str:
     broken = next((one for one in probes if not one.holds), None)
     if broken is None:
@@ -126,6 +131,15 @@ async def tried_with_landlock() -> tuple[list[Probe], str]:
         return list(_probes(READ_ONLY, scene, output)), output
 
 
+async def tried_with_seatbelt() -> tuple[list[Probe], str]:
+    from assent.sandbox.seatbelt import seatbelt_launcher
+
+    async with _scene(os.path.expanduser("~")) as scene:  # the folder for temporary files can be written
+        launcher = seatbelt_launcher(Box(profile=WORKSPACE, roots=(scene.work,), hidden=(scene.secret,)))
+        output = await _output(scene, launcher)
+        return list(_probes(WORKSPACE, scene, output)), output
+
+
 def _probes(profile: Profile, scene: "_Scene", output: str) -> Iterator[Probe]:
     reached = "connect " in output  # the last one
     written = os.path.exists(os.path.join(scene.work, "new"))
@@ -143,8 +157,8 @@ class _Scene(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def _scene() -> AsyncGenerator["_Scene"]:
-    folder = os.path.realpath(tempfile.mkdtemp(prefix="assent-sandbox-"))
+async def _scene(place: str | None = None) -> AsyncGenerator["_Scene"]:
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="assent-sandbox-", dir=place))
     work = os.path.join(folder, "work")
     os.mkdir(work)
     secret = os.path.join(work, "canary")

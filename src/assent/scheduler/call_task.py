@@ -21,7 +21,7 @@ from assent.events import (
     DurableEvent,
     TransientEvent,
 )
-from assent.parts import InputWanted
+from assent.parts import InputWanted, JsonObject
 from assent.plan import Plan, SandboxName
 from assent.policy.action import Action
 from assent.scheduler.call import Terminal, ToolCall, advance
@@ -158,17 +158,27 @@ class Gate(Protocol):
     async def judge(self, wanted: Destination, entries: tuple[str, ...]) -> Access: ...
 
 
+class Again(Protocol):
+    async def offer(self, wider: JsonObject) -> str | None: ...
+
+
 class LiveChannel:
     """What a running tool sees of the scheduler: where to send output, which is masked here, its process, and who
     judges its connections.
     """
 
-    def __init__(self, task: CallTask, journal: Journal, masker: Masker, gate: Gate) -> None:
+    def __init__(
+        self, task: CallTask, journal: Journal, masker: Masker, gate: Gate, again: "Again | None" = None
+    ) -> None:
         self._task = task
         self._journal = journal
         self._masker = masker
         self._stream = None if task.exact else masker.stream()
         self._gate = gate
+        self._again = again
+
+    async def offer(self, wider: JsonObject) -> str | None:
+        return None if self._again is None else await self._again.offer(wider)
 
     def output(self, text: str) -> None:
         if shown := text if self._stream is None else self._stream.feed(text):

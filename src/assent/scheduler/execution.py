@@ -16,6 +16,7 @@ from assent.scheduler.approvals import Clock
 from assent.scheduler.call import AwaitingApproval, Scheduled
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
 from assent.scheduler.connection_gate import Ask, ConnectionGate
+from assent.scheduler.second_try import SecondTry
 from assent.scheduler.transitions import Transitions
 from assent.secrets.mask import Masker
 from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
@@ -41,7 +42,8 @@ class Execution:
         await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
         failpoints.hit("started")
         gate = ConnectionGate(task, self._policy, self._clock, ask_below)
-        live = LiveChannel(task, self._journal, self._masker, gate)
+        again = SecondTry(task, self._clock, ask_below, attended=self._transitions.attended)
+        live = LiveChannel(task, self._journal, self._masker, gate, again)
         try:
             result = await _closing(live, gate, task.invocation.execute(permit, live))
         except ToolFailed as error:

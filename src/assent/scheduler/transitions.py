@@ -77,7 +77,16 @@ def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
     verdict = policy.judge(action)
     if verdict.ruling != "deny" and request.initiator == "person":
         return Verdict("allow", "rule", "you started it yourself")
-    return verdict
+    match action.details:
+        case ExecDetails(wider=True) as details if verdict.ruling == "ask" and request.initiator == "call":
+            return replace(verdict, reason=_refused_before(details))
+        case _:
+            return verdict
+
+
+def _refused_before(details: ExecDetails) -> str:
+    wanted = [f"to write to {path}" for path in details.writable] + [f"to connect to {one}" for one in details.domains]
+    return f"the sandbox refused it {' and '.join(wanted)}; with your yes, it runs again with this permission"
 
 
 def new_about(task: CallTask, invocation: Invocation | None = None) -> str:
@@ -109,7 +118,7 @@ class Transitions:
         self._registry = registry
         self._policy = policy
         self._journal = journal
-        self._attended = attended
+        self.attended = attended
         self._approval_ttl = approval_ttl
         self._clock = clock
         self._timer = timer
@@ -232,7 +241,7 @@ class Transitions:
         await self.fail(task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
 
     async def ask_or_fail(self, task: CallTask, invocation: Invocation, why: str) -> None:
-        if not self._attended:
+        if not self.attended:
             await self.fail(task, _nobody_to_ask(task, why))
         await self.ask(task, invocation, why)
 

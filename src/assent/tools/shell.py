@@ -46,7 +46,7 @@ TERMINAL = (120, 40)
 """Columns and rows."""
 
 
-class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
+class ShellParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     command: Annotated[str, Meta(description="The exact command line, run as `bash -c COMMAND`.")]
     description: Annotated[
         str, Meta(description="One short sentence for the user: what the command does and why. No line breaks.")
@@ -245,6 +245,7 @@ class ShellInvocation(Invocation):
             return await self._start_in_background(permit, live)
         ended = await self._watched(permit, await self._confined(permit), live)
         report = self._report(ended, permit, self._sandbox.profile_for(permit))
+        report += await self._offered(ended.finished, permit, live)
         notices = "".join(f"[{note}]\n" for note in self._notices)
         output = for_person(ended.finished) + ended.access.for_person() + notices
         return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
@@ -433,6 +434,19 @@ class ShellInvocation(Invocation):
         if ended.watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))
         return "\n".join([for_model(finished, self._limits, ended.whole, shown), *notes, *self._notices])
+
+    async def _offered(self, finished: "ProcessFinished", permit: Permit, live: Live) -> str:
+        """Offers the person exactly what the sandbox refused; what the model is told about that. What the person was
+        asked about already is not offered again.
+        """
+        from assent.tools.support.sandbox_notes import wider_wanted
+
+        profile, roots = self._sandbox.profile_for(permit), tuple(self._tool.files.workspace.roots)
+        wider = wider_wanted(finished, profile, roots, os.path.expanduser("~"))
+        if not wider or self._sandbox.is_wider or not self._sandbox.can_have(wider.get("writable", [])):
+            return ""
+        told = await live.offer(dict[str, object](wider))
+        return f"\n{told}" if told else ""
 
     def _without_sandbox(self, why: Exception) -> None:
         """The person and the model are told once that there is no sandbox."""

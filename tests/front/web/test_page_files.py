@@ -5,13 +5,19 @@ import re
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from assent.front.web.page_bundle import CannotBundle, bundle
 from assent.front.web.page_files import PageFiles
 from assent.front.web.security import Message
 from support.page import Served, Windows, needs_browser
+from support.program import says
 
+CREATE = """([token, title]) => fetch("api/v1/sessions", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ title }),
+})"""
 MAX_REQUESTS = 15
 MAX_BYTES = 120_000
 """Of everything that the first visit loads: 3 Mbit/s are 375 kB a second."""
@@ -101,3 +107,25 @@ def test_a_first_visit_takes_few_requests_and_a_second_one_loads_no_file_again(
     assert len(requests) <= MAX_REQUESTS
     assert sum(path.startswith("/page/js") for path in requests) == 0
     page.context.close()
+
+
+@needs_browser
+@pytest.mark.spec("H2")
+def test_the_lists_are_there_before_the_stream_is_and_are_read_once(served: Served, windows: Windows) -> None:
+    tab = windows.open("lisa", owner="lisa")
+    tab.begin(served.play(says("Hello.")), served.project(), "listed words")
+    tab.sees("Hello.")
+    expect(tab.page.get_by_text("Ready")).to_be_visible()
+    held: list[Route] = []
+    tab.page.route("**/stream*", lambda route: held.append(route))
+    read: list[str] = []
+    tab.page.on("request", lambda request: read.append(request.url.partition("/api/v1")[2].partition("?")[0]))
+    tab.page.goto(f"{served.address}/?again#/inbox")
+    expect(tab.page.get_by_role("link", name="listed words")).to_be_visible()
+    tab.sees("Nothing is waiting")
+    while not held:
+        tab.page.evaluate("0")
+    held[0].continue_()
+    tab.page.evaluate(CREATE, [tab.token, "a new one"])
+    expect(tab.page.get_by_role("link", name="a new one")).to_be_visible()  # the stream said that there is one
+    assert read.count("/approvals") == 1

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from support.page import Served, Windows, needs_browser
 from support.program import asks_for, says, shell, write
@@ -116,3 +116,59 @@ def test_code_in_a_reply_is_coloured_and_stays_the_same_text(served: Served, win
     expect(shown).to_have_text(code)
     expect(shown.locator(".tk").first).to_have_text("def")
     expect(shown.locator(".tc")).to_have_text("# <b>why</b>")
+
+
+@pytest.mark.spec("H2")
+def test_the_first_of_many_questions_stays_in_view_while_the_others_still_load(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open(viewport={"width": 1280, "height": 800})
+    calls = (shell("rm -rf build", "c1"), write("a.txt", NEW, "c2"), shell("make deploy", "c3"))
+    session = tab.begin(served.play(asks_for(*calls, text=" ".join(map(str, range(900))))), served.project(a__txt=OLD))
+    expect(tab.card()).to_have_count(3)
+    held: list[Route] = []
+    tab.page.route(re.compile("/calls/c[23]$"), lambda route: held.append(route))
+    tab.page.goto(f"{served.address}/?again#/s/{session}")
+    first = tab.card("rm -rf build")
+    expect(first.get_by_role("button", name="Yes, once")).to_be_visible()
+    while len(held) < 2:
+        tab.page.evaluate("0")
+    for route in held:
+        route.continue_()
+    expect(tab.card("make deploy").get_by_role("button", name="Yes, once")).to_be_attached()
+    expect(tab.card("thirty").locator(".added mark")).to_be_attached()
+    expect(first.get_by_role("heading")).to_be_in_viewport(ratio=1)
+    expect(first.get_by_role("button", name="Yes, once")).to_be_in_viewport(ratio=1)
+
+
+INSIDE = """() => {
+    const frame = document.querySelector(".composer").getBoundingClientRect();
+    const parts = [...document.querySelectorAll(".composer button, .composer select")];
+    return parts.filter((part) => part.getBoundingClientRect().right > frame.right + 1).map((part) => part.textContent);
+}"""
+
+
+@pytest.mark.spec("H2")
+def test_on_a_phone_everything_of_the_message_box_is_within_it(served: Served, windows: Windows) -> None:
+    tab = windows.open(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, hash="#/")
+    tab.begin(served.play(asks_for(*(shell(f"make {n}", f"c{n}") for n in range(3)))), served.project())
+    expect(tab.card()).to_have_count(3)
+    assert tab.page.evaluate(INSIDE) == []
+    tab.page.get_by_label("Message", exact=True).fill("and the docs")
+    expect(tab.page.get_by_role("button", name="Steer")).to_be_visible()
+    assert tab.page.evaluate(INSIDE) == []
+
+
+@pytest.mark.spec("H2")
+def test_the_way_to_the_newest_is_offered_only_where_there_is_one(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    short = tab.begin(served.play(says("Short.")), served.project())
+    tab.sees("Short.")
+    tab.begin(served.play(says("Many words. " * 2000)), served.project())
+    tab.sees("Many words.")
+    tab.page.mouse.move(700, 400)
+    tab.page.mouse.wheel(0, -3000)
+    expect(tab.page.get_by_role("button", name="Newest")).to_be_visible()
+    tab.go(f"#/s/{short}")
+    tab.sees("Short.")
+    expect(tab.page.get_by_role("button", name="Newest")).to_have_count(0)

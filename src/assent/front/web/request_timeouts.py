@@ -9,6 +9,7 @@ import secrets
 from http import HTTPStatus
 from typing import Any
 
+from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from assent.front.web.exchange import REQUEST_ID
@@ -51,6 +52,9 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._head = 0
 
     def on_headers_complete(self) -> None:
+        """Only paths: an address in the request line would take precedence over `Host`, which is what is checked."""
+        if not self.url.startswith(b"/"):
+            raise HttpParserError("not a path")
         self._head = None
         super().on_headers_complete()
 

@@ -188,6 +188,8 @@ class AccessControl:
                 raise Problem(
                     "too-slow", f"the body must arrive within {self._limits.body_seconds:g} seconds"
                 ) from None
+            if message["type"] == "http.disconnect" and not whole and scope["method"] not in ("GET", "HEAD"):
+                raise Problem("bad-request", "the client left before the body was complete")
             whole = not message.get("more_body", False)
             left -= len(message.get("body", b""))
             if left < 0:

@@ -44,6 +44,6 @@ def _where(data: Path) -> str:
     except (OSError, msgspec.MsgspecError):
         return "you already have a server running; stop it first"
     return (
-        f"you already have a server running at {found.url} (process {found.pid}): press Enter there for an address "
-        "to open, or stop it first"
+        f"you already have a server running at {found.url} (process {found.pid}): `assent serve login` prints an "
+        "address to open; or stop it first"
     )

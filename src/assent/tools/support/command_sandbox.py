@@ -5,7 +5,7 @@ usual profile, or the wider one that the model asked for and the person saw.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from assent.plan import SandboxName
@@ -68,6 +68,10 @@ class CommandSandbox:
         confinement = self._confinement()
         if why := next(filter(None, map(confinement.why_not_writable, self.writable)), None):
             raise ToolFailed("invalid_tool_params", f"{why}. Only `sandbox: off` can do that.")
+
+    def can_have(self, paths: Sequence[str]) -> bool:
+        """Whether a sandbox can ever write there."""
+        return self._confinement is not None and not any(map(self._confinement().why_not_writable, paths))
 
     # --- with a permit ---
 

@@ -21,6 +21,8 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("busy", r"device or resource busy|\bEBUSY\b"),
         ("network", r"network is unreachable|\bENETUNREACH\b|could(?:n't| not) resolve|name resolution|\bEAI_AGAIN\b"),
         ("network", r"\bENOTFOUND\b|name or service not known|no route to host|address family not supported"),
+        ("program", r"\b(?:docker|podman|containerd) daemon\b|\b(?:docker|podman)\.sock\b|failed to connect to bus"),
+        ("program", r"connection to your authentication agent|can't connect to the agent|no gpg-agent running"),
         ("read", r"permission denied|\bEACCES\b"),
     )
 )
@@ -45,6 +47,21 @@ def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str
         return []
     refused = _refused(finished.output.text()[-_TAIL:])
     return [_note(name, *refused, roots, home)] if refused else []
+
+
+def wider_wanted(
+    finished: ProcessFinished, name: SandboxName, roots: tuple[str, ...], home: str
+) -> dict[str, list[str]]:
+    """The arguments that ask for exactly what the sandbox refused; empty if no path or host is known."""
+    if name not in ("workspace", "network") or finished.code == 0 or finished.never_ran:
+        return {}
+    match _refused(finished.output.text()[-_TAIL:]):
+        case "network", host if host:
+            return {"domains": [host]}
+        case "write", path if folder := wanted_folder(path, roots, home):
+            return {"writable": [folder]}
+        case _:
+            return {}
 
 
 def _refused(output: str) -> tuple[str, str] | None:
@@ -73,6 +90,8 @@ def _note(name: SandboxName, what: str, subject: str, roots: tuple[str, ...], ho
         case "network":
             refused = f"connecting to {subject}" if subject else "the network"
             wider = _argument("domains", [subject]) if subject else 'sandbox="network"'
+        case "program":
+            refused, wider = "connecting to a program outside it (docker, an agent, a bus)", 'sandbox="off"'
         case "read":
             refused, wider = f"opening {subject}" if subject else "opening a file", 'sandbox="off"'
         case _:

@@ -78,7 +78,7 @@ function Box({ talk, said, tools }) {
         <${ModelChoice} talk=${talk} />
         ${tools}
         ${(talk.busy || talk.compressing) && html`<button type="button" class="danger" onClick=${() => void stopTurn(talk.session)}>Stop</button>`}
-        ${talk.busy && html`<button type="button" class="steer" title="The model reads it at its next step (Ctrl+Enter)" disabled=${empty || sending} onClick=${() => void send(text, true)}>Steer</button>`}
+        ${talk.busy && !empty && html`<button type="button" class="steer" title="The model reads it at its next step (Ctrl+Enter)" disabled=${sending} onClick=${() => void send(text, true)}>Steer</button>`}
         <button class="primary" type="submit" disabled=${empty || sending}>${sending ? "Sending …" : talk.busy ? "Queue" : "Send"}</button>
       </div>
     </form>

@@ -48,6 +48,7 @@ async function enter() {
     return leave(error instanceof Problem && error.status === 401 ? NOT_VALID : words(error));
   }
   state.stage = "ready";
+  void readFirst();
   await follow();
 }
 
@@ -207,7 +208,8 @@ async function overlay() {
   changed();
 }
 
-const wanted = { sessions: -1, approvals: -1 };
+const UNKNOWN = -1;
+const wanted = { sessions: UNKNOWN, approvals: UNKNOWN };
 const have = { sessions: -2, approvals: -2 };
 let reading = false;
 const REFRESH_DELAY_MS = 250;
@@ -219,6 +221,15 @@ function overview(news) {
   state.waiting = news.waiting;
   Object.assign(wanted, { sessions: news.sessions, approvals: news.approvals });
   void readLists();
+}
+
+/** After a login, the lists are read while the stream is still being opened, which then says whether they are current. */
+async function readFirst() {
+  if (reading) return;
+  reading = true;
+  await Promise.all([readApprovals(), readSessions()]).catch(() => {}); // the stream asks for them again
+  reading = false;
+  if (wanted.sessions !== UNKNOWN) void readLists();
 }
 
 async function readLists() {
@@ -244,7 +255,7 @@ async function readApprovals() {
   const target = wanted.approvals;
   /** @type {ApprovalList} */
   const list = await get("/approvals?limit=200");
-  have.approvals = target;
+  have.approvals = target === UNKNOWN ? list.revision : target;
   announce(list.approvals);
   Object.assign(state, { approvals: list.approvals, waiting: list.total });
   changed();
@@ -257,7 +268,7 @@ async function readSessions() {
   /** @type {SessionList} */
   const list = await get(`/sessions?limit=${most}&archived=${which}&query=${encodeURIComponent(asked)}`);
   if (asked !== state.wanted || most !== state.most || showArchive !== state.showArchive) return; // something else is wanted meanwhile
-  have.sessions = target;
+  have.sessions = target === UNKNOWN ? list.revision : target;
   Object.assign(state, { sessions: list.sessions, total: list.total, archived: list.archived });
   if (!asked && !showArchive) state.all = list.total;
   if (state.talk && !list.sessions.some((session) => session.id === state.talk?.session)) void stillThere(state.talk);

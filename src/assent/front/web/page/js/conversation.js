@@ -44,6 +44,7 @@ function useFollow(session) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const follows = useRef(true);
   const begun = useRef(/** @type {HTMLElement | null} */ (null));
+  const pinned = useRef(false);
   const [atEnd, setAtEnd] = useState(true);
   const toEnd = () => {
     follows.current = true;
@@ -52,32 +53,42 @@ function useFollow(session) {
   const keepUp = () => {
     const answering = box.current?.querySelector(".card:focus-within");
     const answered = begun.current && !begun.current.isConnected; // then the next question is shown, wherever the view is
-    if ((follows.current || answered) && !answering && !showFromTop() && follows.current) toEnd();
+    if ((follows.current || pinned.current || answered) && !answering && !showFromTop() && follows.current) toEnd();
   };
-  /** If the questions do not fit into the view, the first one is shown from its start; after scrolling to the end, the view
-   * follows again. */
+  /** If the questions do not fit into the view, the first one is shown from its start, and stays there while the others still
+   * load, until somebody does something. After scrolling to the end, the view follows again. */
   const showFromTop = () => {
     const cards = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])];
     const [first] = cards;
     if (!first) begun.current = null;
-    if (!first || first === begun.current || fitTogether(first, cards[cards.length - 1])) return false;
+    if (!first || (first === begun.current && !pinned.current) || fitTogether(first, cards[cards.length - 1])) return false;
     begun.current = first;
     follows.current = false;
     first.scrollIntoView({ block: "start" });
+    pinned.current = true;
     return true;
   };
   useLayoutEffect(() => {
     follows.current = true;
+    pinned.current = false;
+    setAtEnd(true);
     const content = box.current?.firstElementChild;
     const watcher = new ResizeObserver(keepUp);
     if (content) watcher.observe(content);
     return () => watcher.disconnect();
   }, [session]);
   useLayoutEffect(keepUp);
+  useLayoutEffect(() => {
+    const off = new AbortController();
+    const unpin = () => void (pinned.current = false);
+    for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(act, unpin, { capture: true, passive: true, signal: off.signal });
+    return () => off.abort();
+  }, []);
   const onScroll = () => {
     const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
-    follows.current = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
-    setAtEnd(follows.current);
+    const nearEnd = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
+    follows.current = nearEnd && !pinned.current;
+    setAtEnd(nearEnd);
   };
   return { box, atEnd, onScroll, toEnd };
 }
