@@ -130,7 +130,7 @@ def permit(plan: Plan | None = None) -> Permit:
 
 
 def run(folder: Path, command: str, *, works: bool = True) -> ToolResult:
-    invocation = shell_tool(folder, works=works).invocation(ShellParams(command))
+    invocation = shell_tool(folder, works=works).invocation(ShellParams(command=command))
     return asyncio.run(invocation.execute(permit(), Quiet()))
 
 
@@ -209,7 +209,7 @@ def test_that_there_is_no_sandbox_is_said_once(folder: Path):
     assert plan is not None
 
     def said() -> bool:
-        result = asyncio.run(tool.invocation(ShellParams("ls")).execute(permit(plan), Quiet()))
+        result = asyncio.run(tool.invocation(ShellParams(command="ls")).execute(permit(plan), Quiet()))
         assert isinstance(result.display, TerminalDisplay)
         text = "There is no sandbox here: bubblewrap is not installed."
         assert (text in str(result.content)) is (text in result.display.text)
