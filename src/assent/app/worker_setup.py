@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,7 +15,6 @@ from assent.app.storage import open_log, worker_directory
 from assent.app.webhooks import Webhooks
 from assent.bus.event_publisher import EventPublisher
 from assent.config import Settings
-from assent.events import Envelope
 from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 RETRY_SECONDS = 2.0
 
 Say = Callable[[str], None]
-Listener = Callable[[Envelope], None]
 
 
 class WorkerSetup(Struct, frozen=True, kw_only=True):
@@ -59,8 +57,7 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
     try:
         engine = make_remote_engine(log, setup.engine, setup.workspaces)
         await publisher.start()
-        listeners = (publisher.on_event, notices.on_event)
-        await _run(_make_worker(log, engine, setup, listeners), engine, stop, say)
+        await _run(_make_worker(log, engine, setup, publisher, notices), engine, stop, say)
     finally:
         await publisher.close()
         await notices.close()
@@ -68,7 +65,11 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
 
 
 def _make_worker(
-    log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, listeners: Sequence[Listener]
+    log: SessionLog,
+    engine: "TemporalEngine",
+    setup: WorkerSetup,
+    publisher: EventPublisher,
+    notices: QuestionNotices,
 ) -> "SessionWorker":
     from assent.temporal.session_worker import SessionActivity, SessionWorker
     from assent.temporal.sweeper import Sweeper
@@ -84,13 +85,12 @@ def _make_worker(
             client=engine.shared,
             token=token,
             models=models,
-            listeners=listeners,
+            listeners=(publisher.on_event, notices.on_event),
         )
         return await open_for_server(log, how, session)
 
-    return SessionWorker(
-        SessionActivity(log, opened), Sweeper(log, engine.wake, engine.shared), setup.host, setup.drain
-    )
+    sessions = SessionActivity(log, opened, closed=publisher.forget)
+    return SessionWorker(sessions, Sweeper(log, engine.wake, engine.shared), setup.host, setup.drain)
 
 
 async def _run(worker: "SessionWorker", engine: "TemporalEngine", stop: asyncio.Event, say: Say) -> None:

@@ -218,7 +218,7 @@ class ShellTrial:
         """For the record, so that it can be undone; None if it changes nothing."""
         if self._folder is None or self._result is None or not self._groups:
             return None
-        return FileChange(self._trials.root, _manifest(self._result), effects=self._folder.name)
+        return FileChange(path=self._trials.root, after=_manifest(self._result), effects=self._folder.name)
 
     async def apply(self) -> ToolResult:
         assert self._folder is not None and self._result is not None
