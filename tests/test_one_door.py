@@ -120,6 +120,7 @@ MAY_DIAL = {
     "mcp/http_transport.py",
     "client",
     "proxy",
+    "bus",
     "front/web/web_server.py",
     "front/web/listening.py",
 } | {

@@ -182,6 +182,8 @@ class FakeServer:
         await writer.drain()
 
     def _take_slot(self, request: Received) -> Slot[WireReply]:
+        if request.method == "GET" and self._is_streamed_next():
+            return Slot(self._next, 0, WireReply(status=404, body={}))  # a list of models, which the scenario has not
         results = self.newest_results(request.body) if request.body is not None else []
         n = next_slot(self._slots, self._next, results)
         self._next = n + 1
@@ -189,6 +191,9 @@ class FakeServer:
             return self._slots[n]
         status, body = self.error(ErrorSpec("bad_request", "the scenario is exhausted"), lambda text: text)
         return Slot(n, 0, WireReply(status=status, body=body))
+
+    def _is_streamed_next(self) -> bool:
+        return self._next >= len(self._slots) or self._slots[self._next].reply.body is None
 
     async def _reply(self, slot: Slot[WireReply], wire: "Wire") -> None:
         reply = slot.reply

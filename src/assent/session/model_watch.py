@@ -1,13 +1,9 @@
-"""Inspects the model in use, in the background, and records what a person should know about it.
-
-A request that is about to be sent goes first: a person waits for it.
-"""
+"""Inspects the model in use, in the background, and records what a person should know about it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from assent.agent.loop import PREPARE_DELAY
 from assent.events import ModelWarning
 from assent.session.journal import SessionJournal
 from assent.session.log import LogError
@@ -30,7 +26,6 @@ class ModelWatch:
             self._looking = asyncio.create_task(self._warn(model, self._inspect), name="model watch")
 
     async def _warn(self, model: str, inspect: Callable[[str], Awaitable[str]]) -> None:
-        await asyncio.sleep(PREPARE_DELAY)
         text = await inspect(model)
         if text and self._state.model_warnings.get(model) != text:
             with suppress(LogError):
