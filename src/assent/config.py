@@ -33,7 +33,7 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     """For input that was written to the provider's cache; the same as `input`, if not set."""
 
 
-class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
+class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a command may use before it is stopped; 0 means no limit."""
 
     idle_seconds: Annotated[float, Meta(ge=0)] = 300.0
@@ -52,7 +52,7 @@ class CommandLimits(Struct, frozen=True, forbid_unknown_fields=True):
     """For each process."""
 
 
-class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True):
+class SpendingLimits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What the model may use before Assent sends no more requests: `[limits]`. 0 means no limit."""
 
     requests_per_session: Annotated[int, Meta(ge=0)] = 0

@@ -194,7 +194,7 @@ class CallScheduled(EventBase, frozen=True, tag="call.scheduled"):
     """As in `approval.requested`."""
 
 
-class FileChange(Struct, frozen=True, gc=False, omit_defaults=True):
+class FileChange(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """What a call does to a file, so that it can be undone."""
 
     path: str

@@ -116,7 +116,10 @@ async def test_a_summary_keeps_first_request_steps_and_changed_files_word_for_wo
     state = SessionState("s")
     state.first_prompt, state.latest_prompt = "Build the shop.", "go on"
     state.todos = (Todo("write tests", "in_progress"),)
-    state.changes = {"c1": FileChange("/w/shop.py", "digest"), "c2": FileChange("/w/old.py", "digest")}
+    state.changes = {
+        "c1": FileChange(path="/w/shop.py", after="digest"),
+        "c2": FileChange(path="/w/old.py", after="digest"),
+    }
     state.undone = {"c2"}
     kept = essentials(state)
     assert "Build the shop." in kept and "- [in_progress] write tests" in kept

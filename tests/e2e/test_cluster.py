@@ -3,11 +3,13 @@
 import asyncio
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 
 import pytest
 
 from assent import exit_codes
 from assent.client import Api
+from assent.events import CallOutput, Envelope, ModelReplied, TextDelta
 from support.cluster import Cluster
 from support.program import Json, Program, asks_for, says, shell, write
 from support.served import until_event, until_waiting
@@ -54,6 +56,51 @@ async def test_a_prompt_at_one_server_is_answered_at_another_and_runs_on_a_worke
         assert (program.folder / "a.txt").read_text() == "hello\n"
         await here.delete(session)
         assert not (await there.sessions())["sessions"]
+
+
+async def until_connected(api: Api) -> None:
+    async with asyncio.timeout(WAIT_LIMIT):
+        while b"\nassent_workers 1\n" not in (await api.http.request("GET", "/metrics")).body:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+class Watcher:
+    """Follows the stream of a session to its first output."""
+
+    def __init__(self, api: Api, session: str) -> None:
+        self.attached = asyncio.Event()
+        self.seen: list[Envelope] = []
+        self.task = asyncio.create_task(self._watch(api, session))
+
+    async def _watch(self, api: Api, session: str) -> None:
+        async with asyncio.timeout(WAIT_LIMIT), aclosing(api.events(session)) as events:
+            async for envelope in events:
+                self.seen.append(envelope)
+                self.attached.set()
+                if isinstance(envelope.event, CallOutput):
+                    return
+
+
+async def test_text_and_output_appear_at_every_server_as_they_come(program: Program, cluster: MakeCluster):
+    made = cluster(asks_for(shell(program.waiting_script()), text="Let me look."), says("All is well."))
+    made.worker()
+    (_, here), (_, there) = made.server(), made.server()
+    async with here, there:
+        await asyncio.gather(until_connected(here), until_connected(there))
+        session = (await here.create(folder=str(program.folder)))["id"]
+        watchers = [Watcher(api, session) for api in (here, there)]
+        await asyncio.gather(*(watcher.attached.wait() for watcher in watchers))
+        await here.say(session, "go")
+        await answer(there, session)
+        await asyncio.to_thread((program.folder / "fifo").write_text, "so far\n")
+        for watcher in watchers:
+            await watcher.task
+            events = [envelope.event for envelope in watcher.seen]
+            texts = [event.text for event in events if isinstance(event, TextDelta | CallOutput)]
+            assert "".join(texts) == "Let me look.so far\n"
+            replied = next(place for place, event in enumerate(events) if isinstance(event, ModelReplied))
+            assert not any(isinstance(event, TextDelta) for event in events[replied:])
+        await until_event(there, session, "turn.finished")
 
 
 async def test_a_worker_that_is_told_to_stop_finishes_the_turn_and_another_takes_the_next_prompt(

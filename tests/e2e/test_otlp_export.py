@@ -1,11 +1,15 @@
 """From the program to a collector, over the wire."""
 
+import asyncio
+import signal
 import sys
 
 import pytest
 
 from support.otlp_receiver import OtlpReceiver, attributes
 from support.program import Program, asks_for, read, says, shell
+from support.served import ServedProgram, until_event, until_waiting
+from support.waiting import WAIT_LIMIT
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 pytestmark = pytest.mark.spec("N3")
@@ -83,3 +87,33 @@ def test_commands_do_not_get_the_key_of_the_collector(program: Program):
     (finished,) = program.events_of_type("call.finished")
     assert "PATH=" in finished["result"]["response"]["output"]
     assert "OTEL_EXPORTER_OTLP_HEADERS" not in finished["result"]["response"]["output"]
+
+
+async def test_a_turn_stays_one_trace_when_the_server_is_killed_while_its_question_waits(program: Program):
+    model = program.scenario(asks_for(shell("touch made.txt")), says("Done."))
+    with OtlpReceiver() as receiver:
+        program.env |= receiver.env | {"OTEL_BSP_SCHEDULE_DELAY": "20"}
+        server = ServedProgram(program, model)
+        async with await asyncio.to_thread(server.start) as api:
+            session = (await api.create(folder=str(program.folder), prompt="go"))["id"]
+            (waiting,) = await until_waiting(api, session)
+            while not receiver.spans:  # the first request is exported by the process that is killed now
+                await api.me()
+        server.kill()
+        async with await asyncio.to_thread(server.start) as api:
+            await api.decide(session, waiting["call_id"], "proceed_once", waiting["approval"]["digest"])
+            await until_event(api, session, "turn.finished")
+        assert server.running is not None
+        server.running.signal(signal.SIGTERM)
+        server.running.process.wait(WAIT_LIMIT)
+        server.kill()  # closes what is left of it
+    spans = receiver.spans
+    assert [span.name.split()[0] for span in spans] == ["chat", "approval", "execute_tool", "chat", "invoke_agent"]
+    assert len({span.trace_id for span in spans}) == 1 and {span.parent_span_id for span in spans[:-1]} == {
+        spans[-1].span_id
+    }
+    assert spans[-1].start_time_unix_nano <= spans[0].start_time_unix_nano
+    instances = {resource["service.instance.id"] for resource in receiver.resources}
+    assert len(instances) == 2, "two processes"
+    answered = [record for record in receiver.logs if record.event_name == "assent.approval.answered"]
+    assert [attributes(record)["assent.approval.by"] for record in answered] == ["ann@127.0.0.1"]

@@ -33,6 +33,10 @@ def a_file(program: Program) -> None:
     program.home.write_text("not a folder")
 
 
+def not_a_log(program: Program) -> None:
+    program.env["ASSENT_LOG"] = "mysql://db/assent"
+
+
 def below_a_file(program: Program) -> None:
     program.home.write_text("not a folder")
     program.env["ASSENT_HOME"] = str(program.home / "deeper")
@@ -62,7 +66,8 @@ def a_newer_layout(program: Program) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (a_file, "assent.db"),
+        (a_file, "is a file"),
+        (not_a_log, "postgresql://"),
         (below_a_file, "assent.db"),
         (where_nothing_can_be_made, "/proc/assent"),
         (a_folder_in_place_of_the_log, "assent.db"),

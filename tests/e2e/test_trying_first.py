@@ -103,6 +103,43 @@ def test_assent_killed_during_a_trial_leaves_the_question_and_nothing_else(progr
         assert (tree(program), trials(program)) == (BEFORE, [])
 
 
+RENAMES = 'python3 -c \'import os; os.rename("d", "e")\''
+"""An overlay refuses that, so it is tried again in a copy."""
+
+
+@pytest.mark.parametrize("moment", ["trial prepared", "trial overlaid", "trial copied", "trial read", "trial kept"])
+def test_assent_killed_at_any_point_of_a_trial_leaves_the_question_and_nothing_else(
+    program: Program, tmp_path: Path, moment: str
+):
+    (program.folder / "d").mkdir()
+    (program.folder / "d/x").write_text("x\n")
+    env = {"ASSENT_FAILPOINTS": str(tmp_path / "trace"), "ASSENT_FAILPOINT_KILL": moment}
+    running, session = start(program, RENAMES, env=env)
+    with running:
+        program.run("answer", session, "run", "try")
+        assert running.wait().code == -9
+    assert sorted(path.name for path in program.folder.rglob("*")) == ["a.txt", "c.txt", "d", "x"]
+    again = program.start("--resume", session, "--ask", "wait", "-o", "stream-json")
+    with again:
+        assert "trial" not in again.until_type("approval.requested")["approval"]["details"]
+        assert trials(program) == []
+
+
+def test_a_folder_renamed_in_a_copy_is_applied_and_undone(program: Program):
+    (program.folder / "d").mkdir()
+    (program.folder / "d/x").write_text("x\n")
+    running, session = start(program, RENAMES)
+    with running:
+        approval = tried(program, running, session)
+        effects = {one["path"]: one["what"] for one in approval["details"]["trial"]["effects"]}
+        assert effects == {"d/x": "deleted", "e/x": "added"}
+        assert program.run("answer", session, "run", "apply").code == 0
+        running.wait()
+    assert (program.folder / "e/x").read_text() == "x\n" and not (program.folder / "d").exists()
+    assert program.run("undo", session).code == 0
+    assert (program.folder / "d/x").read_text() == "x\n" and not (program.folder / "e").exists()
+
+
 @pytest.mark.parametrize(
     ("moment", "known"),
     [

@@ -1,7 +1,6 @@
 """docs/architecture.md names modules and packages that exist, and its tree has every package."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,8 +54,3 @@ def test_every_module_in_code_style_exists() -> None:
     modules = _IN_CODE_STYLE.findall(_BLOCK.sub("", PAGE))
     assert len(modules) > 30, "no modules were found"
     assert [module for module in modules if not exists(module)] == []
-
-
-def test_no_two_modules_have_the_same_name() -> None:
-    names = Counter(path.name for path in SOURCE.rglob("*.py") if path.stem not in ("__init__", "__main__"))
-    assert [name for name, times in names.items() if times > 1] == []

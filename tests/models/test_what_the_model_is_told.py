@@ -1,7 +1,7 @@
 """What every model is told besides the conversation, as it stands in the requests: rows F2, F3, K1.
 
 The behaviour that Assent relies on (several calls at once, no second try of a refused call) is asked for in the system
-prompt, and what was refused is said in the result. That models follow it cannot be tested here.
+prompt, and what was refused is said in the result. `test_recorded_transcripts` has replies of a real model to that.
 """
 
 import os

@@ -1,6 +1,7 @@
 """The promises of the log, on every backend: order, fence, inbox, watching. Rows F11, J1, J2 rest on these."""
 
 import asyncio
+import errno
 import os
 import sqlite3
 import stat
@@ -447,6 +448,25 @@ async def test_a_fork_is_made_whole_or_not_at_all(sqlite: SqliteLog):
     assert {item.session for item in await sqlite.waiting()} == {"s", copy}
     assert [info.id for info in await sqlite.sessions()] == [copy, "s"], "it is the newest, however old its events are"
     assert await fork_session(sqlite, "s", ONE) == copy
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(errno.EROFS, "cannot write the session log"), (errno.EACCES, "Check its permissions"), (errno.ENOSPC, "is full")],
+)
+async def test_the_error_decides_what_is_said_and_not_the_name_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+):
+    folder = tmp_path / "full, locked and malformed"
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), str(folder / "assent.db"))
+
+    monkeypatch.setattr(sqlite3, "connect", refused)
+    log = SqliteLog(folder)
+    with pytest.raises(LogUnavailable, match=said):
+        await log.sessions()
+    await log.close()
 
 
 async def _limit_pages(log: SqliteLog, extra: int) -> None:

@@ -74,7 +74,7 @@ class Workbench:
             path.write_text(text)
 
     def invocation(self, command: str) -> "Tried":
-        found = self.tool.invocation(ShellParams(command))
+        found = self.tool.invocation(ShellParams(command=command))
         assert isinstance(found, ShellInvocation)
         return Tried(found)
 

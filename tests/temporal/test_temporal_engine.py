@@ -47,6 +47,7 @@ class Cluster:
         self.hosts: dict[str, str] = {}
         self.engine = TemporalEngine(self.log, self.address, lambda folder: self.hosts.get(folder, ""))
         self.sweeper = Sweeper(self.log, self.engine.wake, "serve")
+        self.closed: list[str] = []
         self.failures: list[Exception] = []
         """Raised by the next attempts to open a session."""
 
@@ -62,7 +63,7 @@ class Cluster:
     async def worker(
         self, *, linger: float = 0.0, beat: float = 0.01, drain: float = 0.0, host: str = ""
     ) -> AsyncGenerator[SessionActivity]:
-        sessions = SessionActivity(self.log, self._open, linger=linger, beat=beat)
+        sessions = SessionActivity(self.log, self._open, linger=linger, beat=beat, closed=self.closed.append)
         worker = SessionWorker(sessions, self.sweeper, host, drain)
         stop = asyncio.Event()
         running = asyncio.create_task(worker.run(await self.address.connect(), stop))
@@ -116,6 +117,7 @@ async def test_a_session_runs_on_a_worker_and_an_answer_goes_on_with_it(temporal
         assert await cluster.of_kind(session, SessionOpened) == 1
     assert cluster.world.effects == ["make install"]
     assert not await cluster.log.is_open(session)
+    assert cluster.closed == [session]
 
 
 async def test_what_waits_for_a_person_has_no_workflow_and_no_slot_until_somebody_answers(

@@ -10,6 +10,7 @@ from assent.session.log import LogUnavailable, SessionLog
 from assent.session.sqlite_log import SqliteLog
 
 if TYPE_CHECKING:
+    from assent.bus.worker_directory import WorkerDirectory
     from assent.secrets.mask import Masker
 
 SCHEMES = ("postgresql://", "postgres://")
@@ -44,6 +45,14 @@ def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:
     except ModuleNotFoundError as error:
         raise LogUnavailable("a log in PostgreSQL needs the extra `cluster`: pip install 'assent[cluster]'") from error
     return PostgresLog(url, mask=mask)
+
+
+def worker_directory(log: SessionLog) -> "WorkerDirectory":
+    """Where the workers of those who share this log are."""
+    from assent.postgres.postgres_log import PostgresLog
+
+    assert isinstance(log, PostgresLog), "an engine needs a log that is shared"
+    return log.directory
 
 
 def _mask(env: Mapping[str, str]) -> Callable[[str], str]:

@@ -94,8 +94,17 @@ def duration(milliseconds: float) -> str:
 
 
 def took(call: "CallFinished | Terminal") -> str:
-    """How long it ran, without the time it waited for a person."""
-    return duration(call.duration_ms if call.ran_ms is None else call.ran_ms)
+    """How long it ran, without the time it waited for a person; empty for one that was cancelled before it ran."""
+    if call.ran_ms is not None:
+        return duration(call.ran_ms)
+    return "" if _was_cancelled(call) else duration(call.duration_ms)
+
+
+def _was_cancelled(call: "CallFinished | Terminal") -> bool:
+    from assent.events import CallFinished
+    from assent.scheduler.call import Cancelled
+
+    return isinstance(call, Cancelled) or (isinstance(call, CallFinished) and call.status == "cancelled")
 
 
 def ended_badly(call: "CallFinished | Terminal") -> str:

@@ -10,8 +10,10 @@ from msgspec import Struct
 from assent.app.engine_setup import Workspaces, make_remote_engine
 from assent.app.model_access import ModelAccess
 from assent.app.opening import LocalClient, SessionSetup, open_for_server
-from assent.app.storage import open_log
+from assent.app.question_notices import QuestionNotices
+from assent.app.storage import open_log, worker_directory
 from assent.app.webhooks import Webhooks
+from assent.bus.event_publisher import EventPublisher
 from assent.config import Settings
 from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
 
@@ -36,6 +38,8 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     drain: float
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    """Where servers connect to hear events as they happen."""
     address: str = ""
     """Where people open the page."""
 
@@ -47,17 +51,26 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
 async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
     """Runs sessions until it is told to stop; waits for the engine if that cannot be reached."""
     log = open_log(setup.env, busy=True)
-    webhooks = Webhooks(setup.settings.webhooks, setup.env, log.info)
-    webhooks.address = setup.address
+    notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env))
+    notices.address = setup.address
+    publisher = EventPublisher(worker_directory(log), *setup.listen)
     try:
         engine = make_remote_engine(log, setup.engine, setup.workspaces)
-        await _run(_make_worker(log, engine, setup, webhooks), engine, stop, say)
+        await publisher.start()
+        await _run(_make_worker(log, engine, setup, publisher, notices), engine, stop, say)
     finally:
-        await webhooks.close()
+        await publisher.close()
+        await notices.close()
         await log.close()
 
 
-def _make_worker(log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, webhooks: Webhooks) -> "SessionWorker":
+def _make_worker(
+    log: SessionLog,
+    engine: "TemporalEngine",
+    setup: WorkerSetup,
+    publisher: EventPublisher,
+    notices: QuestionNotices,
+) -> "SessionWorker":
     from assent.temporal.session_worker import SessionActivity, SessionWorker
     from assent.temporal.sweeper import Sweeper
 
@@ -72,13 +85,12 @@ def _make_worker(log: SessionLog, engine: "TemporalEngine", setup: WorkerSetup, 
             client=engine.shared,
             token=token,
             models=models,
-            listeners=(webhooks.on_event,),
+            listeners=(publisher.on_event, notices.on_event),
         )
         return await open_for_server(log, how, session)
 
-    return SessionWorker(
-        SessionActivity(log, opened), Sweeper(log, engine.wake, engine.shared), setup.host, setup.drain
-    )
+    sessions = SessionActivity(log, opened, closed=publisher.forget)
+    return SessionWorker(sessions, Sweeper(log, engine.wake, engine.shared), setup.host, setup.drain)
 
 
 async def _run(worker: "SessionWorker", engine: "TemporalEngine", stop: asyncio.Event, say: Say) -> None:

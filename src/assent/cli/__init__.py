@@ -15,8 +15,7 @@ from assent.cli.streams import prepare_streams
 if TYPE_CHECKING:
     import argparse
 
-    from assent.cli.parsing import BadInput
-    from assent.config import BadSettings, Settings
+    from assent.config import Settings
     from assent.front.headless.one_prompt import Asking, Run
     from assent.policy.rules import Rule
 
@@ -130,11 +129,17 @@ def _run_prompt(args: "argparse.Namespace") -> int:
         settings = load_settings(os.environ)
         rules, folder, asking = given_rules(args, settings), working_folder(), who_is_asked(args.ask)
         prompt = whole_prompt(args.prompt, resuming=args.resume is not None)
-    except (BadSettings, BadInput) as error:
-        return _refuse(args, error)
+    except BadInput as error:
+        return _refuse(args, "input", error)
+    except BadSettings as error:
+        return _refuse(args, "config", error)
+    from assent.app.session_log import LogError
     from assent.app.storage import open_log
 
-    log = open_log(os.environ)  # a thread opens the file while we import the rest
+    try:
+        log = open_log(os.environ)  # a thread opens the file while we import the rest
+    except LogError as error:
+        return _refuse(args, "storage", error)
     import asyncio
 
     from assent.app.crash import mask_log
@@ -144,14 +149,13 @@ def _run_prompt(args: "argparse.Namespace") -> int:
     return asyncio.run(run(_request(args, settings, rules, prompt, folder, asking), log))
 
 
-def _refuse(args: "argparse.Namespace", error: "BadSettings | BadInput") -> int:
+def _refuse(args: "argparse.Namespace", kind: str, error: Exception) -> int:
     """Reports a failure before there is a session; whoever reads the output still gets a result."""
-    from assent.cli.parsing import BadInput
     from assent.front.headless.output_formats import make_output
     from assent.front.headless.summary import failed
     from assent.parts import Failure
 
-    summary = failed(Failure("input" if isinstance(error, BadInput) else "config", str(error)))
+    summary = failed(Failure(kind, str(error)))
     make_output(args.output_format).finish(summary)
     return summary.exit_code()
 

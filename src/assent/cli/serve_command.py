@@ -21,7 +21,7 @@ LEVELS = ("debug", "info", "warning", "error", "off")
 EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
-  assent serve --host 0.0.0.0 --behind-proxy https://assent.example.org
+  assent serve --behind-proxy https://assent.example.org
   assent serve --store postgresql://… --engine temporal://…    run no session here: `assent work` does
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator

@@ -169,7 +169,8 @@ def _progress(event: CallScheduled | CallFinished | ConnectionRequested | Connec
             return f"allowed{by}: {safe(decision.reason, 'label')}"
         case CallFinished(status=status, failure=failure):
             why = safe(failure.message, "label") if failure else ended_badly(event)
-            return f"{status} after {took(event)}{why and f': {why}'}"
+            after = f" after {time}" if (time := took(event)) else ""
+            return f"{status}{after}{why and f': {why}'}"
         case ConnectionRequested(connection=number, host=host, port=port, allowed=allowed, reason=reason):
             verdict = "allowed" if allowed else "refused"
             return safe(f"connection {number} to {host} port {port} {verdict}: {reason}", "label")

@@ -52,6 +52,12 @@ def build_parser() -> Parser:
         help="where sessions may work (default: your home folder and this one)",
     )
     add("--drain", type=float, default=60.0, metavar="SECONDS", help="for running turns at the end (default: 60)")
+    add(
+        "--listen",
+        metavar="HOST[:PORT]",
+        default="127.0.0.1",
+        help="the address in the private network at which servers get live text (default: this machine only)",
+    )
     add("--address", metavar="URL", default="", help="where people open the page, for links in webhooks")
     return parser
 
@@ -73,10 +79,20 @@ def _work(args: argparse.Namespace) -> int:
         host=args.workspace_host,
         roots=_roots(args.root, env),
         drain=args.drain,
+        listen=_listen(args.listen),
         address=args.address,
     )
     asyncio.run(_until_stopped(setup))
     return exit_codes.OK
+
+
+def _listen(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, "0"
+    if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise BadInput(f"--listen must be HOST or HOST:PORT, not {text!r}")
+    return host.strip("[]"), int(port)
 
 
 def _roots(given: list[str], env: dict[str, str]) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ OTHER = "_OTHER"
 _Values = dict[str, Attribute]
 
 
-class _Turn(Struct):
+class _Turn(Struct, kw_only=True):
     prompt_id: str
     started: float
     asked: float
@@ -124,7 +124,7 @@ class TurnProjection:
         if self._turn is not None and self._turn.prompt_id == event.prompt_id:  # read in the middle of the turn
             self._turn.news += said
         else:
-            self._turn = _Turn(event.prompt_id, ts, ts, news=said, prompt=list(said))
+            self._turn = _Turn(prompt_id=event.prompt_id, started=ts, asked=ts, news=said, prompt=list(said))
 
     def _request_begins(self, ts: float) -> None:
         if self._turn is not None:

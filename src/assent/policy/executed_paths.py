@@ -60,7 +60,9 @@ def _outer(command: str, cwd: str, roots: tuple[str, ...]) -> Iterator[tuple[Fou
         folders = _led((cwd,), [_texts(found.words, cwd) for found in seen])
         return ((found, folders) for found in seen)
     fed = [(found, (cwd,)) for found in seen if found.input]
-    redirected = [(Found((*stage.words, *_read_from(stage.redirects)), stage.text), where) for stage, where in stages]
+    redirected = [
+        (Found(words=(*stage.words, *_read_from(stage.redirects)), text=stage.text), where) for stage, where in stages
+    ]
     return iter((*redirected, *fed))
 
 

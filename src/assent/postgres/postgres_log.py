@@ -18,6 +18,7 @@ from assent.postgres.append_batch import APPEND, SessionAppend, append_arguments
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_audit import PostgresAudit
 from assent.postgres.postgres_connections import Connections
+from assent.postgres.postgres_directory import PostgresDirectory
 from assent.postgres.postgres_watch import IS_LOCKED, PostgresWatch
 from assent.postgres.postgres_writer import CHANNEL, PostgresWriter, payload_of
 from assent.session.audit_trail import AuditTrail, creation, deletion, masked
@@ -50,6 +51,7 @@ class PostgresLog:
     def __init__(self, url: str, schema: str = "assent", mask: Callable[[str], str] = str) -> None:
         """`mask` removes secrets from texts that the audit keeps."""
         self._connections = Connections(url, schema)
+        self.directory = PostgresDirectory(self._connections)
         self._trail = AuditTrail()
         self.audit = PostgresAudit(self._connections, lambda entry: masked(entry, mask))
         self._writer = PostgresWriter(self._connections, self.audit, self._trail)

@@ -60,7 +60,12 @@ BEGIN
 END $$;
 CREATE TRIGGER audit_unchanged BEFORE UPDATE OR DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_refuses()"""
 _ARCHIVE = "ALTER TABLE sessions ADD COLUMN archived boolean NOT NULL DEFAULT false"
-VERSIONS = (_FIRST, _AUDIT, _ARCHIVE)
+_WORKERS = """
+CREATE TABLE workers (
+    host text NOT NULL, port integer NOT NULL, secret text NOT NULL, seen timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, port)
+)"""
+VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27

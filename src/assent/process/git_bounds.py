@@ -35,7 +35,7 @@ _TOOLS = """
 _NOT_ELF = "not an executable that can be understood"
 
 
-class Work(Struct, frozen=True):
+class Work(Struct, frozen=True, kw_only=True):
     """One git command: its words from the sub-command on, where it runs, and what the check found."""
 
     kind: "GitWork"

@@ -80,7 +80,7 @@ class Guard(Struct, frozen=True):
     bounds: Bounds | None = None
 
 
-class Setup(Struct, frozen=True):
+class Setup(Struct, frozen=True, kw_only=True):
     """What the plan says about a command, and where to put descriptors that stay open until it has started."""
 
     roots: Sequence[str]
@@ -117,7 +117,16 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
         notes += (_ONLY_A_PART,) if shows_changes(words) else ()
     path = program if start == 0 else shutil.which(name, path=environment.get("PATH")) or name
     files = files_of(settings, here.place, environment.get("HOME", "/"))
-    work = Work(setup.work, words, here.place, found.roots, found.taken, [*files], environment, setup.inside)
+    work = Work(
+        kind=setup.work,
+        words=words,
+        cwd=here.place,
+        roots=found.roots,
+        repository=found.taken,
+        files=[*files],
+        environment=environment,
+        inside=setup.inside,
+    )
     bounds = bounds_for(work, path, program)
     try:
         ready = Git(git, here.path, {**environment, **variables}, bounds)

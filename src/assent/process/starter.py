@@ -163,15 +163,15 @@ class Starter:
         plan = self._plan
         texts = stage.texts if len(argv) == len(stage.words) else ()  # otherwise they come from elsewhere
         return Setup(
-            plan.roots,
-            stage.git,
-            plan.inside,
-            opened,
-            stage.hides,
-            [self.words_of(words, frame) for words in stage.listing],
-            plan.hidden,
-            self._openings.is_secret,
-            texts,
+            roots=plan.roots,
+            work=stage.git,
+            inside=plan.inside,
+            opened=opened,
+            hides=stage.hides,
+            listings=[self.words_of(words, frame) for words in stage.listing],
+            patterns=plan.hidden,
+            is_secret=self._openings.is_secret,
+            texts=texts,
         )
 
     def _spawn(

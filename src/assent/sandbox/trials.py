@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from assent import failpoints
 from assent.files.copied_tree import Stamps, stamps_of, why_not_copied
 from assent.files.trial_store import TrialFolder, TrialStore
 from assent.process import overlay_mount
@@ -108,7 +109,9 @@ class Trials:
         await asyncio.to_thread(self._clear, name)
         since = folder.make()
         try:
+            failpoints.hit("trial prepared")
             stamps = await self._copy(folder) if copied else None
+            failpoints.hit("trial copied" if copied else "trial overlaid")
             return StartedTrial(await self._launcher(folder, cwd, copied), folder, since, stamps)
         except BaseException:
             folder.release()

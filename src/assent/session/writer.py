@@ -208,16 +208,16 @@ def _explain(error: Exception, path: str) -> Exception:
     """Turns SQLite's and the system's errors into messages that say what to do."""
     if isinstance(error, LogError):
         return error
-    text = str(error)
+    text = error.strerror or "" if isinstance(error, OSError) else str(error)  # without the path: it may say anything
     if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
         return LogDamaged(
             f"the session log {path} is damaged ({text}). Move it away to start afresh; keep it for recovery"
         )
-    if "full" in text or ("disk I/O" in text and _no_space(path)):
+    if "full" in text or "No space" in text or ("disk I/O" in text and _no_space(path)):
         return LogUnavailable(
             f"the disk that holds {path} is full. Nothing was recorded; free some space and try again"
         )
-    if "readonly" in text or "read-only" in text or "unable to open" in text or "ermission" in text:
+    if "readonly" in text or "ead-only" in text or "unable to open" in text or "ermission" in text:
         return LogUnavailable(f"cannot write the session log {path} ({text}). Check its permissions and the disk")
     if "locked" in text:
         return LogUnavailable(f"the session log {path} has been locked by another program for too long; try again")

@@ -56,9 +56,12 @@ class SessionActivity:
         *,
         linger: float = LINGER_SECONDS,
         beat: float = BEAT_SECONDS,
+        closed: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._log, self._opener, self._linger, self._beat, self._clock = log, opener, linger, beat, clock
+        self._closed = closed
+        """Called with each session that no longer runs here."""
         self._attempts: dict[str, asyncio.Task[object]] = {}
         self.open: dict[str, OpenSession] = {}
 
@@ -96,6 +99,7 @@ class SessionActivity:
             del self.open[attempt.session]
             with suppress(LogError):
                 await opened.close()
+            self._closed(attempt.session)
         return Ended("again" if await has_work(self._log, attempt.session) else "parked")
 
     async def _until_over(self, opened: OpenSession) -> None:

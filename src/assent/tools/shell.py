@@ -46,7 +46,7 @@ TERMINAL = (120, 40)
 """Columns and rows."""
 
 
-class ShellParams(Struct, frozen=True, forbid_unknown_fields=True):
+class ShellParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     command: Annotated[str, Meta(description="The exact command line, run as `bash -c COMMAND`.")]
     description: Annotated[
         str, Meta(description="One short sentence for the user: what the command does and why. No line breaks.")

@@ -90,6 +90,13 @@ def test_the_lines_of_two_commands_are_not_mixed(output: TextOutput, capsys: pyt
     assert screen(capsys.readouterr().err) == ["│ half", "│ other", "│ half and half", "✓ two 1 ms"]
 
 
+def test_a_call_that_was_refused_has_no_duration(output: TextOutput, capsys: pytest.CaptureFixture[str]) -> None:
+    """It waited for a person; it did not work."""
+    refused = CallFinished(call_id="one", status="cancelled", result=Result("one", "one", {}), duration_ms=450_000)
+    output.event(Envelope(1, 2.0, "s", refused))
+    assert screen(capsys.readouterr().err) == ["⊘ one"]
+
+
 def test_what_is_cut_keeps_its_colours_and_switches_them_off() -> None:
     assert clipped("\x1b[31mabcdef\x1b[0m", 3) == "\x1b[31mabc\x1b[0m"
     assert clipped("\x1b[31mabc\x1b[0m", 3) == "\x1b[31mabc\x1b[0m"

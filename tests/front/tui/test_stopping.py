@@ -25,7 +25,7 @@ async def test_what_is_sent_while_busy_waits_visibly_and_up_takes_it_back(harnes
         await on.until_gone("⋯ third")
         assert on.app.prompt.text == "third"
         await on.press("ctrl+c")  # stops the turn, and leaves what is typed
-        await on.until_shown("‖ second", "held: Enter sends them")
+        await on.until_shown("‖ second", "held: Enter sends")
         await on.press("ctrl+c")
         assert on.app.prompt.is_empty
         await on.press("enter")

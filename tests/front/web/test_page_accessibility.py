@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.page import Served, Windows, needs_browser
+from support.pictures import png
 from support.program import asks_for, says, shell, write
 
 pytestmark = needs_browser
@@ -15,6 +16,7 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 OPTIONS = {"runOnly": RULES, "rules": {"target-size": {"enabled": False}}}
 """The size of targets: axe takes a button for small that is half under the answers, which stay in view."""
 TEXT = "## Plan\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 'y'  # z\n```\n\n- [ ] open"
+PICTURE: Any = {"name": "shot.png", "mimeType": "image/png", "buffer": png()}
 TODOS = {"todos": [{"description": "Read", "status": "completed"}, {"description": "Write", "status": "in_progress"}]}
 QUESTION = {"question": "Which one?", "type": "choice", "options": [{"label": "a"}, {"label": "b"}]}
 
@@ -52,6 +54,8 @@ def test_no_state_of_the_page_violates_the_rules_for_accessibility(
         says("Done."),
     )
     start = tab.start(model, served.project(a__txt=old))
+    page.get_by_label("Files to attach").set_input_files(PICTURE)
+    expect(page.get_by_role("button", name="Remove shot.png")).to_be_visible()
     assert violations(page) == []
     start.get_by_label("What should be done?").fill("go")
     start.get_by_role("button", name="Start").click()
@@ -61,6 +65,9 @@ def test_no_state_of_the_page_violates_the_rules_for_accessibility(
     tab.press("Always") if tab.card().get_by_role("button", name="Always").is_enabled() else tab.press("No")
     assert violations(page) == []
     page.keyboard.press("Escape")
+    page.get_by_label("Prompt", exact=True).get_by_role("link").click()
+    expect(page.get_by_role("img", name="Image in full size")).to_be_visible()
+    assert violations(page) == []
     page.evaluate("location.hash = '#/inbox'")
     expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
     expect(tab.card().get_by_role("button", name="No")).to_be_visible()

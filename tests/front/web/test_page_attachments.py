@@ -76,6 +76,7 @@ def test_files_are_dropped_or_pasted_into_the_message(served: Served, windows: W
     tab.page.get_by_role("button", name="Send", exact=True).click()
     tab.sees("Read.")
     tab.sees("With notes.txt")
+    expect(tab.page.get_by_label("Prompt", exact=True).last).to_contain_text("See the attached file.")
     expect(attached(tab)).to_have_count(0)
     assert tab.complaints == []
 

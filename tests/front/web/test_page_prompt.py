@@ -297,6 +297,7 @@ def test_everything_that_waits_is_shown_and_can_be_edited_or_taken_back(served: 
     tab.sees("Stopped.")
     expect(waiting).to_contain_text("Held: the turn was stopped")
     tab.sees("1 held")
+    expect(tab.page.get_by_role("navigation").locator("[aria-current]").get_by_role("img", name="idle")).to_be_visible()
     waiting.get_by_role("button", name="Send what is held").click()
     expect(prompts(tab).last).to_contain_text("one")
     expect(box(tab)).to_have_value("two")

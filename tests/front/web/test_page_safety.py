@@ -216,6 +216,8 @@ def test_next_unseen_leads_through_a_change_and_counts_what_is_left(
     expect(card.get_by_role("button", name="Next unseen")).to_be_visible()
     card.get_by_role("button", name="Fold all").click()  # what is folded was not seen, and is unfolded on the way
     expect(card.locator(".lines")).to_have_count(0)
+    tab.page.locator("body").press("j")  # also if no question has the focus
+    expect(card.locator(".lines")).not_to_have_count(0)
     _to_the_end(tab, yes)
     expect(yes).to_be_in_viewport(ratio=1)
     tab.yes()

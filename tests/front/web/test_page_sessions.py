@@ -366,6 +366,11 @@ def test_without_a_model_the_page_says_so_before_anything_is_asked(browser: Brow
         windows = Windows(served, browser)
         tab = windows.open()
         expect(tab.page.get_by_text("Three ways forward")).to_be_visible()
+        tab.page.get_by_label("What should be done?").fill("hi")
+        tab.page.keyboard.press("Enter")
+        tab.sees("The key is needed where")
+        expect(tab.page.get_by_text("Three ways forward")).to_have_count(1)  # not the same again
+        expect(tab.page.get_by_role("code").get_by_text("assent login")).to_be_visible()
         windows.close()
 
 

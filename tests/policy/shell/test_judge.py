@@ -306,7 +306,7 @@ def test_words_are_added_only_where_they_are_needed(command: str, runs: str) -> 
     assert " ".join(word for word in words if not word.startswith(("--exclude", "--include=[!"))) == runs
 
 
-_LS, _ID = Found((Word("ls"),), "ls"), Found((Word("id"),), "id")
+_LS, _ID = Found(words=(Word("ls"),), text="ls"), Found(words=(Word("id"),), text="id")
 
 
 @pytest.mark.parametrize(("seen", "complete"), [((_LS, _ID), True), ((_ID,), True), ((), True), ((_LS,), False)])

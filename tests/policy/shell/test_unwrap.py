@@ -68,7 +68,7 @@ def test_a_word_that_is_not_run_is_not_a_command(command: str) -> None:
 
 
 def _found(text: str) -> Found:
-    return Found(tuple(map(Word, text.split())), text)
+    return Found(words=tuple(map(Word, text.split())), text=text)
 
 
 def test_wrappers_are_opened_to_a_depth_and_the_result_is_marked_incomplete() -> None:

@@ -239,7 +239,8 @@ class TextOutput:
         mark = self._style.yellow("!") if ended and event.status == "success" else mark
         why = ended if event.failure is None else safe(event.failure.message, "label")
         self._unasked |= event.failure is not None and event.failure.type == "approval_unavailable"
-        self._note(f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}{why and f': {why}'}")
+        line = f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}".rstrip()
+        self._note(f"{line}{why and f': {why}'}")
 
     def _note(self, line: str) -> None:
         self._end_line()

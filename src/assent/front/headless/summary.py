@@ -48,7 +48,7 @@ class ToolStats(Struct):
     duration_ms: int = 0
 
 
-class Stats(Struct):
+class Stats(Struct, kw_only=True):
     duration_ms: int = 0
     requests: int = 0
     tokens: dict[str, int] = field(default_factory=dict[str, int])

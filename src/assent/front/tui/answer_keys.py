@@ -20,6 +20,8 @@ from assent.front.tui.themes import Palette
 
 EnterKey = Literal["no", "select"]
 DIGITS = "123456789"
+CLICKED = "answer"
+"""The meta data of a label: the key that it stands for."""
 ANSWER_WORDS = {
     "y": "yes, once; for what was tried: apply it",
     "a": "always: for this session, for this folder, or everywhere",
@@ -128,7 +130,7 @@ def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, 
     for place, offer in enumerate(answers(listed)):
         style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
         mark = "›" if place == chosen else " "
-        lines.append(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style))
+        lines.append(_clickable(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
     moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
     return Text("\n").join([*lines, *([wrapped(moves, width)] if moves else [])])
 
@@ -140,7 +142,13 @@ def answers(listed: Sequence[Offer]) -> list[Offer]:
 def _labelled(offer: Offer, palette: Palette, *, seen: bool) -> Text:
     blocked = _is_blocked(offer, seen=seen)
     style = f"{palette.dim if blocked else palette.accent} reverse"
-    return Text.assemble((f" {offer.key} ", style), (f" {offer.meaning}", palette.dim if blocked else ""))
+    label = Text.assemble((f" {offer.key} ", style), (f" {offer.meaning}", palette.dim if blocked else ""))
+    return _clickable(label, offer) if offer.answers else label
+
+
+def _clickable(label: Text, offer: Offer) -> Text:
+    label.apply_meta({CLICKED: offer.key})  # not `@click`, which would draw it as a link
+    return label
 
 
 def _is_blocked(offer: Offer, *, seen: bool) -> bool:

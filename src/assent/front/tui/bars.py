@@ -102,7 +102,7 @@ def _queue_sign(item: Queued) -> str:
 
 def _queue_hint(queued: Sequence[Queued]) -> str:
     if any(item.held for item in queued):
-        return "‖ held: Enter sends them" if all(item.held for item in queued) else "‖ held until Enter"
+        return "‖ held: Enter sends" if all(item.held for item in queued) else "‖ held until Enter"
     if any(item.steer for item in queued):
         return "↪ read at the next step · ⋯ sent when this is done"
     return "sent when this is done (Ctrl-S: at the next step)"

@@ -88,7 +88,7 @@ def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -
         if ended := ended_badly(call):
             words.append(f"{ended}  ", styler.palette.warn)
         words.append(f"{brief(call.display)}  " if roomy and brief(call.display) else "")
-        words.append(f"{took(call)} {'▾' if unfolded else '▸'}")
+        words.append(f"{took(call)} {'▾' if unfolded else '▸'}".lstrip())
     return words
 
 

@@ -5,6 +5,7 @@ that has not been shown to its end, and defaults to no. It sends nothing itself:
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Click, Key
 from textual.message import Message
 from textual.widgets import Static
 
@@ -22,6 +23,7 @@ from assent.app.wording import count, description, editing, safe
 from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
+    CLICKED,
     DIGITS,
     EnterKey,
     Offer,
@@ -104,6 +106,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         """By approval id: what was chosen and seen in each."""
         self._seen: set[str] = set()
         self._current = ""
+        self._shown_at = 0.0
         self._pressed: asyncio.TimerHandle | None = None
         self._hint = ""
         self._words = 2
@@ -153,6 +156,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         call = self.call
         assert call is not None
         self.guard.disturb()
+        self._shown_at = time.monotonic()
         self._forget_press()
         self._hint, self._choice = "", 0
         approval = call.approval
@@ -331,17 +335,33 @@ class ApprovalPanel(Vertical, can_focus=True):
         return listed | hidden | {"A", *DIGITS[: len(options)]}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
-        if not self.guard.is_quiet(at):
-            self._say("That was too fast to be an answer. Wait a moment, then press again.")
-        elif needs_reading(key, call) and not self.body.seen:
-            self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn, or f).")
-        elif key == "A" and not (self.all_seen and len(self._for_all) > 1):
-            self._say("Yes to all needs several questions, each shown to its end.")
-        elif self.question is not None and key == "y" and self.question.partial == ():
-            self._say("No part is selected. Select one with the space bar, or answer no.")
+        if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):
+            self._say(problem)
         else:
             loop = asyncio.get_running_loop()
             self._pressed = loop.call_later(self.guard.settle, self._settle, key, call)
+
+    def _not_yet(self, key: str, call: AwaitingApproval, *, quiet: bool) -> str:
+        """Why the key is no answer now; empty if it is one."""
+        if not quiet:
+            return "That was too fast to be an answer. Wait a moment, then press again."
+        if needs_reading(key, call) and not self.body.seen:
+            return f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn, or f)."
+        if key == "A" and not (self.all_seen and len(self._for_all) > 1):
+            return "Yes to all needs several questions, each shown to its end."
+        if self.question is not None and key == "y" and self.question.partial == ():
+            return "No part is selected. Select one with the space bar, or answer no."
+        return ""
+
+    def on_click(self, event: Click) -> None:
+        """On an answer: nobody does that while typing, but the question must have been there for a moment."""
+        key, call = event.style.meta.get(CLICKED), self.call
+        if call is None or key not in self._keys_of(call):
+            return
+        if problem := self._not_yet(key, call, quiet=time.monotonic() - self._shown_at >= self.guard.quiet):
+            self._say(problem)
+        else:
+            self._settle(key, call)
 
     def _forget_press(self) -> None:
         if self._pressed is not None:

@@ -228,7 +228,7 @@ class SessionList(Struct, frozen=True):
     """How many archived sessions there are, listed or not."""
 
 
-class Found(Struct, frozen=True):
+class Found(Struct, frozen=True, kw_only=True):
     """Where the words of a search were said, for the last time in this session."""
 
     session: str

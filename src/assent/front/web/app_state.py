@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -34,6 +35,9 @@ from assent.front.web.server_log import ServerLog
 from assent.front.web.state_cache import StateCache
 from assent.front.web.traffic import Traffic
 from assent.transient_events import Queued
+
+if TYPE_CHECKING:  # only for a server whose sessions run on workers
+    from assent.app.live_events import EventSubscriber, Heard
 
 CLIENT = "serve"
 
@@ -95,7 +99,8 @@ class AppState:
         self.traffic = Traffic()
         self.model_metrics = ModelMetrics()
         self.push = PushSubscriptions(data / PUSH, setup.settings.push, self.access.tokens, setup.env)
-        self.notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env), self.push)
+        webhooks = () if setup.remote_engine else setup.settings.webhooks  # workers send them, once
+        self.notices = QuestionNotices(log.info, Webhooks(webhooks, setup.env), self.push)
         parts = (
             self.feeds,
             self.overview,
@@ -107,6 +112,7 @@ class AppState:
             self.notices,
         )
         listeners += [part.on_event for part in parts]  # only now: most of them need the engine
+        self.live = _subscribe(log, self._heard) if setup.remote_engine else None
         self._stop_watching: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -123,7 +129,15 @@ class AppState:
         state = self.engine.state(session)
         return () if state is None else state.queued
 
+    def _heard(self, envelope: Envelope, newest: int) -> None:
+        """An event of a session that a worker runs."""
+        self.feeds.on_remote_event(envelope, newest)
+        for part in (self.overview, self.gateway, self.outputs, self.replies, self.prompts, self.notices):
+            part.on_event(envelope)
+
     async def start(self) -> None:
+        if self.live is not None:
+            self.live.start()
         self._stop_watching = self.log.watch_all(self._others_changed)
         await self.overview.start()
         await self.engine.start()
@@ -140,11 +154,19 @@ class AppState:
         if self._stop_watching is not None:
             self._stop_watching()
         self.streams.stop()
+        if self.live is not None:
+            await self.live.close()
         await self.catalog.close()
         await self.prompts.close()
         await self.engine.drain()
         await self.notices.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _subscribe(log: SessionLog, heard: "Heard") -> "EventSubscriber":
+    from assent.app.live_events import subscribe
+
+    return subscribe(log, heard)
 
 
 def real_folder(path: str) -> str:

@@ -93,7 +93,7 @@ class CommandGateway:
         match self._engine.activity(info.id):
             case "opening":
                 return await self._soon(info)
-            case "running":
+            case "running" if not self._only_holds(info.id):
                 return "running"
             case "absent" if info.held and info.client == self._engine.shared:
                 return await self._soon(info)  # a worker of ours has it
@@ -101,6 +101,11 @@ class CommandGateway:
                 return "elsewhere"
             case _:
                 return "waiting" if info.waiting else "idle"
+
+    def _only_holds(self, session: str) -> bool:
+        """Nothing is going on: what is in its queue waits until somebody releases it."""
+        state = self._engine.state(session)
+        return state is not None and state.open_prompt is None and bool(state.held)
 
     async def _soon(self, info: SessionInfo) -> Status:
         """The status of a session that a worker runs, or that one being opened here will have."""

@@ -52,7 +52,14 @@ def _match(info: SessionInfo, envelope: Envelope, words: list[str]) -> Found | N
         folded = text.casefold()
         if all(word in folded for word in words):
             who = "prompt" if isinstance(envelope.event, PromptSubmitted) else "reply"
-            return Found(info.id, info.title, info.folder, envelope.ts, who, _snippet(text, folded.index(words[0])))
+            return Found(
+                session=info.id,
+                title=info.title,
+                folder=info.folder,
+                at=envelope.ts,
+                where=who,
+                text=_snippet(text, folded.index(words[0])),
+            )
     return None
 
 

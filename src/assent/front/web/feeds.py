@@ -195,6 +195,13 @@ class Feeds:
         if feed is not None:
             feed.push(envelope)
 
+    def on_remote_event(self, envelope: Envelope, newest: int) -> None:
+        """An event of a session that a worker runs; `newest` is the number of its newest durable event then. Text that
+        arrives after the log has told what became of it is of no use."""
+        feed = self._feeds.get(envelope.session)
+        if feed is not None and (envelope.seq or newest >= (feed.seq or 0)):
+            feed.push(envelope)
+
     async def open(self, session: str) -> Feed:
         feed = self._feeds.get(session)
         if feed is None:

@@ -18,6 +18,7 @@ from assent.events import (
     ModeChanged,
     ModelChanged,
     PromptSubmitted,
+    QueueHeld,
     SessionArchived,
     SessionRenamed,
     TurnFinished,
@@ -84,6 +85,7 @@ class Overview:
                 | TurnFinished()
                 | SessionArchived()
                 | SessionRenamed()
+                | QueueHeld()
                 | ModeChanged()
                 | ModelChanged()
             ):

@@ -30,8 +30,10 @@ async def _stored(app_state: AppState) -> list[Metric]:
 
 
 def _running(app_state: AppState) -> list[Metric]:
+    live = app_state.live
     return [
         gauge("assent_open_sessions", "Sessions running in this process.", app_state.engine.open_sessions),
+        *([] if live is None else [gauge("assent_workers", "Workers that this server hears.", live.connected)]),
         gauge("assent_streams", "Open event streams.", len(app_state.streams)),
         gauge("assent_write_queue_length", "Changes waiting to be written to the log.", app_state.log.backlog),
     ]

@@ -19,7 +19,7 @@ from assent.models.wire_json import DONE, Count, count, decode_event, encode_jso
 from assent.parts import FinishReason, JsonObject, Usage
 
 
-class _Block(Struct, gc=False):
+class _Block(Struct, gc=False, kw_only=True):
     type: str
     text: str | None = None
     thinking: str | None = None
@@ -35,7 +35,7 @@ class _StopDetails(Struct, gc=False):
     explanation: str | None = None
 
 
-class _Delta(Struct, gc=False):
+class _Delta(Struct, gc=False, kw_only=True):
     type: str | None = None
     text: str | None = None
     thinking: str | None = None
@@ -65,7 +65,7 @@ class _Message(Struct):
     usage: _Usage | None = None
 
 
-class _Event(Struct):
+class _Event(Struct, kw_only=True):
     type: str = ""
     index: int | None = 0
     message: _Message | str | None = None

@@ -27,7 +27,7 @@ class _Piece(Struct, gc=False):
     refusal: str | None = None
 
 
-class _Item(Struct, gc=False):
+class _Item(Struct, gc=False, kw_only=True):
     type: str
     id: str | None = None
     status: str | None = None
@@ -68,7 +68,7 @@ class _Response(Struct):
     error: Any = None
 
 
-class _Event(Struct):
+class _Event(Struct, kw_only=True):
     type: str = ""
     delta: str | JsonObject | None = None
     """An object only in events that are not read."""

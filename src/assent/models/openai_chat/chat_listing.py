@@ -27,7 +27,7 @@ class _TopProvider(Struct):
     max_completion_tokens: int | None = None
 
 
-class ListedModel(Struct):
+class ListedModel(Struct, kw_only=True):
     """An entry of `/models`, with the fields of all servers."""
 
     id: str

@@ -40,7 +40,7 @@ class _Item(Struct, gc=False):
     thinking: "str | list[_Item] | None" = None
 
 
-class _Delta(Struct, gc=False):
+class _Delta(Struct, gc=False, kw_only=True):
     content: str | list[_Item] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -64,7 +64,7 @@ class _Extras(Struct):
     usage: ChatUsage | None = None
 
 
-class _Event(Struct):
+class _Event(Struct, kw_only=True):
     choices: list[_Choice] | None = None
     usage: ChatUsage | None = None
     x_groq: _Extras | None = None

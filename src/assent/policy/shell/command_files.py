@@ -21,7 +21,7 @@ _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
 _FOLDERS = ("mkdir", "rmdir", "rm")  # their operand is usually a folder, or is gone afterwards
 
 
-class CommandPlace(Struct, frozen=True):
+class CommandPlace(Struct, frozen=True, kw_only=True):
     """Where the command runs. `certain` is False after a `cd` that may have failed."""
 
     cwd: str

@@ -33,7 +33,7 @@ _LAST_OF = frozenset(("pipeline", "list", "negated_command"))
 _SEGMENT = re.compile(r"[;&|(){}`\n$]+")
 
 
-class Found(Struct, frozen=True):
+class Found(Struct, frozen=True, kw_only=True):
     """One command somewhere in the text. Words that expand are not literal."""
 
     words: tuple[Word, ...]
@@ -96,7 +96,9 @@ def _commands_in(text: str) -> tuple[Found, ...]:
 
 
 def _evaluated(text: str) -> Found:
-    return Found((Word(text, literal=False, parts=(Part("variable", text),)),), text, nested=True, evaluated=True)
+    return Found(
+        words=(Word(text, literal=False, parts=(Part("variable", text),)),), text=text, nested=True, evaluated=True
+    )
 
 
 class _Input(Struct, frozen=True):
@@ -171,7 +173,9 @@ class _Walk:
                 words = tuple(word(self._text(one)) for one in children)
         if words:
             given = self._with_texts(children, given)
-            self.commands.append(Found(words, self._text(node), nested, given.text, given.piped))
+            self.commands.append(
+                Found(words=words, text=self._text(node), nested=nested, input=given.text, piped=given.piped)
+            )
 
     def _words_behind(self, children: "list[Node]", *, nested: bool) -> None:
         """`rm >x -r y`: the grammar takes the words after a redirection for more redirection targets."""
@@ -183,7 +187,7 @@ class _Walk:
         if more and body.type == "command":
             nodes = [*(one for one in body.children if one.type not in _NOT_WORDS), *more]
             words = tuple(word(self._text(one)) for one in nodes)
-            self.commands.append(Found(words, " ".join(map(self._text, nodes)), nested))
+            self.commands.append(Found(words=words, text=" ".join(map(self._text, nodes)), nested=nested))
 
     def _redirect(self, children: "list[Node]") -> None:
         operators = [one.type for one in children if not one.is_named]
@@ -233,7 +237,7 @@ def _blind_spots(bodies: list[str]) -> list[Found]:
         for match in _BACKQUOTED.finditer(body):
             text = match[1] or match[2] or ""
             if text.strip():
-                found.append(Found(tuple(word(one) for one in text.split()), text, nested=True))
+                found.append(Found(words=tuple(word(one) for one in text.split()), text=text, nested=True))
     return found
 
 
@@ -241,6 +245,8 @@ def _coarse(text: str) -> Survey:
     """Every piece between separators, as if it were a command: too many rather than too few."""
     pieces = dict.fromkeys(piece.strip()[:400] for piece in _SEGMENT.split(text))
     commands = tuple(
-        Found(tuple(word(one) for one in words), piece[:200]) for piece in pieces if (words := piece.split(None, 8))
+        Found(words=tuple(word(one) for one in words), text=piece[:200])
+        for piece in pieces
+        if (words := piece.split(None, 8))
     )
     return Survey(commands, complete=False)

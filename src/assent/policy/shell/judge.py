@@ -98,7 +98,7 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
         return replace(about, why=about.doubt)
     if has_uncertain_cd(steps):
         return replace(about, why="It changes the folder inside a condition or a loop.")
-    found = _by_parts(about, steps, rules, CommandPlace(normpath(cwd), places))
+    found = _by_parts(about, steps, rules, CommandPlace(cwd=normpath(cwd), roots=places))
     if found.decision == "allow" and not _both_readers_agree(written, seen):
         return replace(about, parts=found.parts, why="Two parsers read this command differently.")
     return found
@@ -129,7 +129,7 @@ def _idle(verdict: CommandVerdict, each: Sequence[CommandVerdict]) -> bool:
 def _stages(steps: Reading) -> tuple[Found, ...]:
     if isinstance(steps, Refused):
         return ()
-    return tuple(Found(stage.words, stage.text) for stage in simple_commands(steps))
+    return tuple(Found(words=stage.words, text=stage.text) for stage in simple_commands(steps))
 
 
 def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:

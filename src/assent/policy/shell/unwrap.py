@@ -114,4 +114,4 @@ def _exec_payloads(words: tuple[Word, ...]) -> Iterator[Found]:
 
 
 def _command(words: tuple[Word, ...]) -> Found:
-    return Found(words, " ".join(word.text for word in words), nested=True)
+    return Found(words=words, text=" ".join(word.text for word in words), nested=True)

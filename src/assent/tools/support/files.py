@@ -197,9 +197,9 @@ class Files:
         """A change that is about to happen. Large contents are kept outside the log."""
         digest = "" if after is None else digest_of(after)
         if before is None or len(before) <= _IN_THE_LOG or self._contents is None:
-            return FileChange(path, digest, before)
+            return FileChange(path=path, after=digest, before=before)
         try:
-            return FileChange(path, digest, kept=self._contents.keep(before))
+            return FileChange(path=path, after=digest, kept=self._contents.keep(before))
         except OSError as error:
             message = f"{path} was not changed, because its current content could not be kept for undo: {error}."
             raise ToolFailed("file_write_failure", message) from error

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from assent import failpoints
 from assent.events import FileChange
 from assent.files.apply_effects import Changed, PartlyApplied, apply_effects, changed_places, progress
 from assent.files.entries import Effect, Entry
@@ -113,7 +114,9 @@ class ShellTrial:
             notes=tried.notes,
             changed_meanwhile=tuple(sorted(set(_meanwhile(found)))),
         )
+        failpoints.hit("trial read")
         folder.save(result)
+        failpoints.hit("trial kept")
         return result
 
     async def resume(self, shown: Trial) -> bool:
@@ -215,7 +218,7 @@ class ShellTrial:
         """For the record, so that it can be undone; None if it changes nothing."""
         if self._folder is None or self._result is None or not self._groups:
             return None
-        return FileChange(self._trials.root, _manifest(self._result), effects=self._folder.name)
+        return FileChange(path=self._trials.root, after=_manifest(self._result), effects=self._folder.name)
 
     async def apply(self) -> ToolResult:
         assert self._folder is not None and self._result is not None

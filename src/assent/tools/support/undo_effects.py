@@ -42,7 +42,9 @@ class EffectsUndo(Invocation):
         return EditDetails(path=self._change.path, diff=words, old=None, new="")
 
     def change(self) -> FileChange:
-        return FileChange(self._change.path, self._change.after, effects=self._own.name, takes_back=self._call_id)
+        return FileChange(
+            path=self._change.path, after=self._change.after, effects=self._own.name, takes_back=self._call_id
+        )
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         effects = self._planned or await asyncio.to_thread(self._plan)

@@ -42,7 +42,8 @@ async function say(session, text, { files = [], steer = false }) {
   /** @type {string[]} */
   const mentions = [];
   for (const file of files) mentions.push(mention((await command(`${pathOf(session)}/uploads`, { name: file.name, data: await encoded(file) })).path));
-  return command(`${pathOf(session)}/messages`, { text: [text, mentions.join(" ")].filter((part) => part.trim()).join("\n\n"), steer });
+  const words = text.trim() || mentions.length === 0 ? text : `See the attached ${mentions.length === 1 ? "file" : "files"}.`; // it may name the session
+  return command(`${pathOf(session)}/messages`, { text: [words, ...(mentions.length > 0 ? [mentions.join(" ")] : [])].join("\n\n"), steer });
 }
 
 /** What was held in the queue is sent. @param {string} session */

@@ -10,7 +10,7 @@ export const SHORTCUTS = [
   ["q", "go to the next question"],
   ["y  a  e  n", "at a question: yes (once), always, edit, no"],
   ["t  d", "at a command: try it first; then: run it directly"],
-  ["j", "at a question: go to the next unseen line"],
+  ["j", "go to the next unseen line of a question"],
   ["/", "write a message; commands start with /, e.g. /undo"],
   ["Enter", "send it (Shift+Enter for a new line)"],
   ["Ctrl+Enter", "during a turn: send it so that the model reads it at its next step"],
@@ -30,6 +30,7 @@ export const SHORTCUTS = [
 const ACTS = {
   q: () => (document.querySelector("[data-question]") ? showQuestion() : go("#/inbox")),
   "/": () => document.getElementById("composer")?.focus(),
+  j: () => /** @type {HTMLElement | null} */ (document.querySelector(".next-unseen"))?.click(),
   i: () => go("#/inbox"),
   c: () => state.me?.role === "operator" && go("#/new"),
   s: () => document.getElementById("find")?.focus(),

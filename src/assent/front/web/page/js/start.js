@@ -7,6 +7,7 @@ import { html, useEffect, useState } from "./html.js";
 import { modelNames, MODES } from "./modes.js";
 import { stopped, valueOf } from "./panels.js";
 import { folderName } from "./paths.js";
+import { prose } from "./prose.js";
 import { isCommand } from "./slash.js";
 import { state } from "./store.js";
 import { controls, filesOf, Suggestions, useSuggestions } from "./suggestions.js";
@@ -20,7 +21,7 @@ export function Start() {
   const { me, waiting } = state;
   return html`<div class="scroll-area start"><div class="start-column">
     <h2>What should be done?</h2>
-    ${me?.problem && html`<p class="problem lines" role="status">${visible(me.problem)}</p>`}
+    ${me?.problem && html`<p class="problem lines" role="status">${prose(me.problem)}</p>`}
     ${me?.role === "operator" ? html`<${Prompt} />` : html`<p class="soft">Choose a session. With your role, you can ${me?.role === "viewer" ? "watch" : "watch and answer questions"}.</p>`}
     <p class="soft small">Before it does anything that matters, it asks you${waiting ? html`. <a href="#/inbox">${waiting === 1 ? "1 question is" : `${waiting} questions are`} waiting</a>.` : "."}</p>
   </div></div>`;
@@ -76,8 +77,11 @@ function Prompt() {
       ${open === "folder" && html`<${FolderPicker} folder=${where.folder} choose=${(/** @type {string} */ folder) => set({ folder })} />`}
       ${open === "model" && html`<${ModelField} model=${where.model} choose=${(/** @type {string} */ model) => set({ model })} />`}
     </form>
-    ${problem && html`<p class="problem" role="alert">${visible(problem)}</p>`}`;
+    ${problem && html`<p class="problem" role="alert">${prose(news(problem, me?.problem))}</p>`}`;
 }
+
+/** What is not already said above. @param {string} problem @param {string | undefined} known */
+const news = (problem, known) => (known && problem.startsWith(known) ? problem.slice(known.length).trim() || "There is no model to use yet; see above." : problem);
 
 /**
  * @param {{ where: { folder: string, model: string, mode: string }, set: (some: object) => void, open: Open, setOpen: (open: Open) => void, add: (files: File[]) => void }} props
