@@ -115,9 +115,3 @@ def clipped(text: str, width: int) -> str:
 
 def _cells(char: str) -> int:
     return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
-
-
-def _columns() -> int:
-    import shutil  # only a line that changes needs it, never the first request
-
-    return shutil.get_terminal_size().columns

@@ -31,7 +31,7 @@ _ON_BEHALF = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _FORM = (("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"))
 
 
-class CredentialsFile(Struct, frozen=True):
+class CredentialsFile(Struct, frozen=True, kw_only=True):
     type: str = ""
     token_uri: str = ""
     project_id: str = ""
