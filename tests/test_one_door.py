@@ -195,6 +195,33 @@ def test_only_the_process_package_starts_programs():
     assert outside(spawning, MAY_SPAWN) == {}
 
 
+STARTS_PROGRAMS = {
+    "reaper.py": "every command, pipeline, search and server, in the sandbox that its launcher makes",
+    "spawn.py": "the same where there is no supervisor",
+    "supervisor_client.py": "the supervisor",
+    "supervisor.py": "reapers",
+    "file_gate.py": "the launcher that follows it, which was started by a reaper",
+    "landlock_start.py": "what it becomes; it is a launcher itself",
+    "overlay_mount.py": "what it becomes; it is the launcher of trials",
+    "jobs.py": "programs of a plan, by a process that is in the sandbox of the plan",
+    "repository.py": "git, by the same process",
+    "excluded_secrets.py": "git, by the same process",
+    "git_bounds.py": "git, by the same process",
+    "editor.py": "the editor of the person, who works in it",
+    "clipboard_picture.py": "the clipboard of the person",
+    "key_command.py": "a command of the person's own settings that prints a key",
+}
+"""The modules of the package `process` that start something, and what."""
+
+
+def test_there_is_one_launcher_and_every_exception_has_a_reason():
+    calls = {"subprocess.Popen", "subprocess.run", "subprocess.check_output", "os.system", "os.fork", "os.posix_spawn"}
+    calls |= {"os.execv", "os.execve", "os.execvp", "os.execvpe", "pty.spawn", "pty.fork"}
+    calls |= {"asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"}
+    found = {path.name for path in modules() if path.parent.name == "process" and used_names(path) & calls}
+    assert found == set(STARTS_PROGRAMS), "what starts a program has to use the launcher, or has a reason here"
+
+
 def test_only_a_few_modules_touch_the_network():
     """The models' client, what dials judged addresses, the clients of MCP servers and of ours, and the web server.
 

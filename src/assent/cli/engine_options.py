@@ -14,7 +14,7 @@ def add_to(parser: Parser) -> None:
         "--engine",
         metavar="URL",
         default="",
-        help="run sessions on workers: temporal://HOST:PORT/NAMESPACE; needs --log postgresql://…",
+        help="run sessions on workers: temporal://HOST:PORT/NAMESPACE; needs --store postgresql://…",
     )
     parser.add_argument(
         "--workspaces",
@@ -30,7 +30,7 @@ def chosen(args: argparse.Namespace, env: Mapping[str, str]) -> tuple[str, tuple
     from assent.app.storage import LOG_VARIABLE, SCHEMES
 
     if args.engine and not env.get(LOG_VARIABLE, "").startswith(SCHEMES):
-        raise BadInput("--engine needs a log that all machines share: --log postgresql://…")
+        raise BadInput("--engine needs a log that all machines share: --store postgresql://…")
     return args.engine, tuple(map(_workspace, args.workspaces))
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # imported only when needed
     from assent.app.worker_setup import WorkerSetup
 
 EPILOG = """\
-  assent work --log postgresql://… --engine temporal://…                        every worker has every workspace
-  assent work --log postgresql://… --engine temporal://… --workspace-host build1   this one has those of build1
+  assent work --store postgresql://… --engine temporal://…                        every worker has every workspace
+  assent work --store postgresql://… --engine temporal://… --workspace-host build1   this one has those of build1
 
 SIGTERM lets running turns finish or get to their next question, for as long as --drain says; the sessions then
 continue on other workers. How to set up a cluster is described in docs/scaling.md."""

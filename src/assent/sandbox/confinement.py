@@ -24,7 +24,7 @@ from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders,
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
 from assent.sandbox.landlock_box import available as landlock_available
 from assent.sandbox.landlock_box import landlock_launcher
-from assent.sandbox.profiles import PROFILES, WORKSPACE, Profile
+from assent.sandbox.profiles import PROFILES, READ_ONLY, WORKSPACE, Profile
 from assent.sandbox.seatbelt import sandbox_exec, seatbelt_launcher
 from assent.subpath import is_below
 
@@ -122,6 +122,16 @@ class Confinement:
             return await asyncio.to_thread(self._landlocked, profile, cwd)
         # It may search a large workspace.
         return await asyncio.to_thread(self._confined, profile, cwd, writable, executes)
+
+    async def for_helper(self, cwd: str) -> Launcher | None:
+        """For a program of our own that only reads, such as ripgrep: it can write nothing and has no network. None if
+        there is no sandbox. It may open secrets: whoever calls it shows nothing of them, and looking for them here
+        would take longer than the search.
+        """
+        if await self.problem() or bubblewrap() is None:
+            return None
+        box = Box(profile=READ_ONLY, roots=self._roots, needed=tuple(filter(os.path.exists, interpreter_folders())))
+        return self._launcher(box, cwd)
 
     async def landlock_problem(self) -> str:
         """Why Landlock cannot confine commands that only read, where bubblewrap does not work; empty if it can."""

@@ -81,7 +81,7 @@ def builtin_tools(
         ReadManyFilesTool(files),
         ListDirectoryTool(files),
         GlobTool(files),
-        GrepTool(files),
+        GrepTool(files, confinement=shell.confinement),
         WriteFileTool(files),
         ReplaceTool(files),
         shell,

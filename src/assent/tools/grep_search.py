@@ -11,6 +11,9 @@ from assent.tools.support.files import Files, check_pattern, printable
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:  # modules that start processes are imported with the first call
+    from collections.abc import Callable
+
+    from assent.sandbox.confinement import Confinement
     from assent.tools.support.searching import Hit, Query, Search
 
 DEFAULT_MATCHES = 100
@@ -53,9 +56,13 @@ class GrepTool(Tool[GrepParams]):
     main_argument = "pattern"
     params = GrepParams
 
-    def __init__(self, files: Files, *, timeout: float = 30.0) -> None:
+    def __init__(
+        self, files: Files, *, timeout: float = 30.0, confinement: "Callable[[], Confinement] | None" = None
+    ) -> None:
+        """`confinement` puts ripgrep into a sandbox."""
         self.files = files
         self.timeout = timeout
+        self._confinement = confinement
 
     def prepare(self) -> None:
         from assent.process import supervisor_client
@@ -71,11 +78,18 @@ class GrepTool(Tool[GrepParams]):
             re.compile(params.exclude_pattern)
         except re.error as error:
             raise InvalidParams(f"exclude_pattern is not a valid regular expression: {error}") from error
-        return GrepInvocation(self.files, params, self.timeout)
+        return GrepInvocation(self.files, params, self.timeout, self._confinement)
 
 
 class GrepInvocation(Invocation):
-    def __init__(self, files: Files, params: GrepParams, timeout: float) -> None:
+    def __init__(
+        self,
+        files: Files,
+        params: GrepParams,
+        timeout: float,
+        confinement: "Callable[[], Confinement] | None",
+    ) -> None:
+        self._confinement = confinement
         self._files = files
         self._params = params
         self._timeout = timeout
@@ -96,7 +110,8 @@ class GrepInvocation(Invocation):
                 "permission_denied",
                 f"{why}, so it is not searched. To read it, call read_file; the user will be asked.",
             )
-        found = await search(self._files, start, self._query(), self._timeout)
+        confinement = None if self._confinement is None else self._confinement()
+        found = await search(self._files, start, self._query(), self._timeout, confinement)
         if not found.hits:
             notes = _notes(found, start)
             return ToolResult(f"No matches found for {self._what()}.{notes}", PlainDisplay("No matches found"))

@@ -46,6 +46,31 @@ def behind(tab: Tab, method: str, path: str, body: object = None) -> None:
     assert tab.page.evaluate(ASK, [tab.token, method, path, body or {}]) < 300
 
 
+PROMPTS = """async ([token, session]) => {
+    const path = `/api/v1/sessions/${session}/events`;
+    const { events } = await (await fetch(path, { headers: { Authorization: `Bearer ${token}` } })).json();
+    return events.filter(({ type }) => type === "prompt.submitted").map(({ prompt_id }) => prompt_id);
+}"""
+
+
+@pytest.mark.spec("H2")
+def test_what_somebody_went_back_from_is_no_longer_shown_as_part_of_the_conversation(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open()
+    session = finished(served, tab, "first words")
+    expect(tab.page.get_by_text("Ready")).to_be_visible()
+    tab.page.get_by_label("Message").fill("second words")
+    tab.page.keyboard.press("Enter")
+    tab.sees("And again.")
+    expect(tab.page.get_by_text("Ready")).to_be_visible()
+    last = tab.page.evaluate(PROMPTS, [tab.token, session])[-1]
+    behind(tab, "POST", f"/sessions/{session}/commands", {"type": "rewind", "prompt_id": last})
+    tab.sees("You went back to here; the log keeps what came after.")
+    expect(tab.page.get_by_text("And again.")).to_have_count(0)
+    expect(tab.page.get_by_label("Prompt", exact=True)).to_have_count(1)
+
+
 # --- names, copies, the end ---
 
 

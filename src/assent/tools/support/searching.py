@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Collection, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +19,9 @@ from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.tools.support.blocked_work import unless_stuck
 from assent.tools.support.files import Files
 from assent.tools.tool import ToolFailed
+
+if TYPE_CHECKING:
+    from assent.sandbox.confinement import Confinement
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -87,13 +91,15 @@ class _Collector:
         return any(path == leads or path.startswith(leads + "/") for leads in self._linked)
 
 
-async def search(files: Files, start: str, query: Query, seconds: float) -> Search:
+async def search(
+    files: Files, start: str, query: Query, seconds: float, confinement: "Confinement | None" = None
+) -> Search:
     """`start` is an absolute folder or file. Raises ToolFailed for an invalid regular expression."""
     rg = find_rg()
     collector = _Collector(files, query, await asyncio.to_thread(_linked, files.workspace.roots))
     try:
         async with asyncio.timeout(seconds):
-            if not rg or not await unless_stuck(_with_rg(rg, start, query, collector), start):
+            if not rg or not await unless_stuck(_with_rg(rg, start, query, collector, confinement), start):
                 collector.search = Search()
                 await _with_python(files, start, query, collector)
     except _LimitReached:
@@ -121,6 +127,8 @@ def find_rg() -> str | None:
 
 # --- ripgrep ---
 
+_NOT_FOUND = 127
+"""The sandbox does not show it, because it is in a folder for temporary files."""
 COMMON = ("--no-config", "--hidden", "--glob=!.git", "--no-require-git")
 """Hidden files are searched, .git is not; .gitignore also counts outside a repository."""
 
@@ -160,12 +168,17 @@ class _Message(Struct):
 _decoder = msgspec.json.Decoder(_Message)
 
 
-async def _with_rg(rg: str, start: str, query: Query, collector: _Collector) -> bool:
+async def _with_rg(rg: str, start: str, query: Query, collector: _Collector, confinement: "Confinement | None") -> bool:
+    """In a sandbox in which it can only read, if there is one."""
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     target = "./" if folder == start else f"./{os.path.basename(start)}"
     reader = _Reader(folder, collector)
     argv = [rg, *_arguments(query), "--", target]
-    finished = await run(argv, cwd=folder, on_output=reader.add, limits=ProcessLimits(grace=0, keep=4_000))
+    launcher = None if confinement is None else await confinement.for_helper(folder)
+    limits = ProcessLimits(grace=0, keep=4_000)
+    finished = await run(argv, cwd=folder, on_output=reader.add, limits=limits, launcher=launcher)
+    if launcher is not None and (finished.never_ran or finished.code == _NOT_FOUND):
+        return False
     if not collector.search.hits:
         _check(finished, query, reader.errors)
     return True
