@@ -134,7 +134,7 @@ def test_a_command_and_its_argument_are_completed_and_carried_out(served: Served
     expect(options(tab)).to_have_text([re.compile("^/mode"), re.compile("^/model")])
     keys.press("Enter")
     expect(box(tab)).to_have_value("/mode ")
-    expect(options(tab)).to_have_count(5)
+    expect(options(tab)).to_have_count(6)
     keys.type("pl")
     expect(options(tab)).to_have_text([re.compile("^plan")])
     keys.press("Enter")
