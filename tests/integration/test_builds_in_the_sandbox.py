@@ -64,7 +64,7 @@ class Site:
             dial=self._dial,
         )
         permit = Permit(call_id="c1", digest="", by_person=True, mark=os.urandom(8).hex())
-        return str((await tool.invocation(ShellParams(command)).execute(permit, Watching())).content)
+        return str((await tool.invocation(ShellParams(command=command)).execute(permit, Watching())).content)
 
     async def _resolve(self, host: str) -> list[str]:
         return ["127.0.0.1"] if host == HOST else []
