@@ -24,6 +24,10 @@ class ServerNode(Node):
         self._served = ServedProgram(self.program, model, *args)
         return self._served.start()
 
+    def signal(self, number: signal.Signals) -> None:
+        assert self._served.running is not None
+        self._served.running.signal(number)
+
     def kill(self) -> None:
         self._served.kill()
 

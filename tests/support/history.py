@@ -180,7 +180,9 @@ def _check_stream(watched: Watched, log: Sequence[Envelope]) -> Iterator[Fault]:
         if (kind := _misplaced(seq, last)) is not None:
             yield Fault(kind, watched.session, f"{watched.watcher}: {seq} after {last}")
         elif stored.get(seq) != envelope:
-            yield Fault("stream differs", watched.session, f"{watched.watcher}: {seq}")
+            yield Fault(
+                "stream differs", watched.session, f"{watched.watcher}: {envelope}, and the log: {stored.get(seq)}"
+            )
         last = max(seq, last)
     if last < len(log):
         yield Fault("stream ends early", watched.session, f"{watched.watcher}: {last} of {len(log)}")
