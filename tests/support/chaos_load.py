@@ -192,10 +192,13 @@ class Load:
             await asyncio.sleep(self.cluster.chance.uniform(0.05, 0.3))
 
     async def history(self) -> History:
-        """Once every watcher has seen everything, or had a minute for it."""
-        logs = await self._logs()
+        """Once every watcher has seen everything, or had a minute for it. A session may be opened once more meanwhile,
+        by a worker that takes over from one that was lost: then its watchers look again."""
+        logs: dict[str, tuple[Envelope, ...]] = {}
         limit = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(*(self._catch_up(one, len(logs[one.session]), limit) for one in self.watchers))
+        while (found := await self._logs()) != logs:
+            logs = found
+            await asyncio.gather(*(self._catch_up(one, len(logs[one.session]), limit) for one in self.watchers))
         watched = tuple(Watched(one.session, one.name, tuple(one.events)) for one in self.watchers)
         return History(logs, tuple(self.commands), watched, tuple(self._effects()))
 
