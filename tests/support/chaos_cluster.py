@@ -45,6 +45,20 @@ class ChaosNode:
             await api.close()
         await asyncio.to_thread(self.node.kill)
 
+    async def replace(self) -> None:
+        """As in a rolling upgrade: the balancer sends nothing more, it finishes what it has begun, and starts anew."""
+        api, self.api = self.api, None
+        self.signal(signal.SIGTERM)
+        await asyncio.to_thread(self.node.running.wait)
+        await asyncio.to_thread(self.node.kill)  # closes its pipes
+        if api is not None:
+            await api.close()
+        await self.start()
+
+    @property
+    def pid(self) -> int:
+        return self.node.running.process.pid
+
     def signal(self, number: signal.Signals) -> None:
         self.node.signal(number)
 

@@ -24,9 +24,13 @@ class ServerNode(Node):
         self._served = ServedProgram(self.program, model, *args)
         return self._served.start()
 
-    def signal(self, number: signal.Signals) -> None:
+    @property
+    def running(self) -> Running:
         assert self._served.running is not None
-        self._served.running.signal(number)
+        return self._served.running
+
+    def signal(self, number: signal.Signals) -> None:
+        self.running.signal(number)
 
     def kill(self) -> None:
         self._served.kill()

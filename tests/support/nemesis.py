@@ -17,6 +17,8 @@ class Nemesis:
     def __init__(self, cluster: ChaosCluster) -> None:
         self._cluster, self._chance = cluster, cluster.chance
         self.counts: Counter[str] = Counter()
+        self._starting = asyncio.Lock()
+        """A node that finds no database when it starts ends, and needs somebody who starts it again."""
 
     async def run(self, seconds: float) -> None:
         """When it returns, nothing is broken any more."""
@@ -46,7 +48,7 @@ class Nemesis:
         self._count("kill -9", node)
         await node.kill()
         await self._hold()
-        await node.start()
+        await self._start(node)
 
     async def _freeze(self) -> None:
         node = self._chance.choice(self._cluster.nodes)
@@ -72,17 +74,23 @@ class Nemesis:
         if node.skew(self._chance.choice(SKEWS)):
             self._count("clock skew", node)
         await node.kill()
-        await node.start()
+        await self._start(node)
         node.skew(0)
+
+    async def _start(self, node: ChaosNode) -> None:
+        async with self._starting:
+            await node.start()
 
     async def _restart_postgres(self) -> None:
         self.counts["restart of PostgreSQL"] += 1
-        await asyncio.to_thread(self._cluster.postgres.stop, "immediate")
-        await asyncio.sleep(self._chance.uniform(0, 4))
-        await asyncio.to_thread(self._cluster.postgres.start)
+        async with self._starting:
+            await asyncio.to_thread(self._cluster.postgres.stop, "immediate")
+            await asyncio.sleep(self._chance.uniform(0, 4))
+            await asyncio.to_thread(self._cluster.postgres.start)
 
     async def _restart_temporal(self) -> None:
         self.counts["restart of Temporal"] += 1
-        await asyncio.to_thread(self._cluster.temporal.stop)
-        await asyncio.sleep(self._chance.uniform(0, 4))
-        await asyncio.to_thread(self._cluster.temporal.start)
+        async with self._starting:
+            await asyncio.to_thread(self._cluster.temporal.stop)
+            await asyncio.sleep(self._chance.uniform(0, 4))
+            await asyncio.to_thread(self._cluster.temporal.start)
