@@ -23,7 +23,7 @@ test: setup ## run all tests, in three parts in parallel, and show progress
 	@scripts/test-tools
 	@$(BIN)/python scripts/run_tests.py
 
-integration: ## kill Assent 300 times; run, cut and kill whole loops with a real model and a cluster (some minutes)
+integration: ## kill Assent 300 times; run, cut and kill whole loops with a real model and a cluster (CHAOS_MINUTES=3)
 	@scripts/setup dev local gateway client
 	@scripts/test-tools integration
 	@scripts/otlp-server

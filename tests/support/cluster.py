@@ -24,6 +24,14 @@ class ServerNode(Node):
         self._served = ServedProgram(self.program, model, *args)
         return self._served.start()
 
+    @property
+    def running(self) -> Running:
+        assert self._served.running is not None
+        return self._served.running
+
+    def signal(self, number: signal.Signals) -> None:
+        self.running.signal(number)
+
     def kill(self) -> None:
         self._served.kill()
 

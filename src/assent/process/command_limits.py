@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 _PLACES = ("/usr/bin/prlimit", "/bin/prlimit")
 _MB = 1_000_000
+_COUNT_ANYWAY = 25
+"""After so many looks: every five seconds."""
 
 
 def limit_words(file_mb: int, open_files: int, processes: int) -> list[str]:
@@ -32,17 +34,20 @@ def _capped(kind: int, limit: int) -> int:
 
 
 class ProcessWatch:
-    """Notices when a command has too many processes. Cheap: it counts them only if the machine has many more than
-    before.
+    """Notices when a command has too many processes. Cheap: it counts them at once only if the machine has many more
+    than before, and otherwise now and then, because others may have ended theirs meanwhile.
     """
 
     def __init__(self, most: int, count: Callable[[], int]) -> None:
         self._most = most
         self._count = count
         self._before = _tasks()
+        self._looks = 0
 
     def is_too_much(self) -> bool:
-        return _tasks() - self._before > self._most and self._count() > self._most
+        self._looks += 1
+        due = self._looks % _COUNT_ANYWAY == 0
+        return (due or _tasks() - self._before > self._most) and self._count() > self._most
 
 
 def _tasks() -> int:

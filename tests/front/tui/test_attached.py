@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from assent.approval import Mode
+from assent.client import Api, RemoteClient
 from assent.events import PromptSubmitted
 from assent.front.tui.prompt.popup import CompletionList
 from assent.front.tui.remote_host import RemoteHost
@@ -44,6 +46,19 @@ class Attached:
         events = await until_event(self.served.api(), self.session, "turn.finished")
         (text,) = [one.event.text for one in events if isinstance(one.event, PromptSubmitted)]
         return text
+
+
+class SlowHost(RemoteHost):
+    """Opens a session only when it is released."""
+
+    def __init__(self, api: Callable[[], Api], folder: str) -> None:
+        super().__init__(api, folder)
+        self.asked, self.released = asyncio.Event(), asyncio.Event()
+
+    async def open(self, session: str | None = None, mode: Mode | None = None) -> RemoteClient:
+        self.asked.set()
+        await self.released.wait()
+        return await super().open(session, mode)
 
 
 @asynccontextmanager
@@ -111,3 +126,17 @@ async def test_prompts_of_mcp_servers_are_offered_with_their_arguments_once_they
         await it.until(lambda: it.list.offered == ["who="])
         await it.say("/srv:greet who=Ann")
         assert "Ann" in await it.submitted()
+
+
+async def test_what_is_typed_while_the_session_is_being_opened_is_sent_once_it_is_open(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        session = (await served.api().create(model=served.scenario(says("Fine."), name="quiet")))["id"]
+        host = SlowHost(served.api, str(served.folder))
+        app = AssentApp(host, session=session)
+        async with app.run_test(size=(100, 30)) as pilot:
+            it = Attached(served, session, pilot, app)
+            await it.until(host.asked.is_set)
+            await it.say("fix it")
+            host.released.set()
+            assert await it.submitted() == "fix it"
+        await app.shut_down()

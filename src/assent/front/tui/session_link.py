@@ -31,6 +31,11 @@ class SessionLink:
         self._sent: set[str] = set()
         """Keys of our own commands: if one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
+        """Set once the session is shown, or could not be opened; what is typed before that waits for it."""
+
+    async def settled(self) -> None:
+        await self._settled.wait()
 
     @property
     def me(self) -> str:
@@ -40,6 +45,7 @@ class SessionLink:
 
     async def open(self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = "") -> None:
         app = self._app
+        self._settled.clear()
         try:
             self.client = await app.host.open(session, mode)
             await self._show(self.client)
@@ -47,6 +53,8 @@ class SessionLink:
             app.note(f"The session cannot be opened: {error}", "error")
             self._status.no_session()
             return
+        finally:
+            self._settled.set()
         self._status.at(app.host.folder, await app.host.branch())
         await introduce(app, self.client, note)
         app.spawn(check_model(app, self.client))

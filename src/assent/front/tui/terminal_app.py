@@ -235,14 +235,16 @@ class AssentApp(App[None]):
 
     @on(PromptInput.Submitted)
     def _submitted(self, message: PromptInput.Submitted) -> None:
-        self.conversation.typed(message.text, message.shown)
         self.transcript.go_to_end()
         self.spawn(self._take(message))  # a command may wait for a screen; the app must not block
 
     async def _take(self, message: PromptInput.Submitted) -> None:
         if message.text.strip() in LEAVING:
             self.exit()
-        elif not await self.context.commands.run(message.text, self.context):
+            return
+        await self.link.settled()
+        self.conversation.typed(message.text, message.shown)
+        if not await self.context.commands.run(message.text, self.context):
             await self.submit(message.text, steer=message.steer)
 
     async def submit(self, text: str, *, steer: bool = False) -> None:
@@ -253,9 +255,13 @@ class AssentApp(App[None]):
         await self._stopping.release()
 
     @on(PromptInput.ShellSubmitted)
-    async def _shell(self, message: PromptInput.ShellSubmitted) -> None:
+    def _shell(self, message: PromptInput.ShellSubmitted) -> None:
         self.transcript.go_to_end()
-        await self.send(RunTool("run_shell_command", {"command": message.command}, by=self._me()))
+        self.spawn(self._run_shell(message.command))
+
+    async def _run_shell(self, command: str) -> None:
+        await self.link.settled()
+        await self.send(RunTool("run_shell_command", {"command": command}, by=self._me()))
 
     async def send(self, command: Command) -> None:
         await self.link.send(command)

@@ -45,6 +45,7 @@ function useFollow(session) {
   const follows = useRef(true);
   const begun = useRef(/** @type {HTMLElement | null} */ (null));
   const pinned = useRef(false);
+  const shownAt = useRef(0);
   const [atEnd, setAtEnd] = useState(true);
   const toEnd = () => {
     follows.current = true;
@@ -66,6 +67,7 @@ function useFollow(session) {
     follows.current = false;
     first.scrollIntoView({ block: "start" });
     pinned.current = true;
+    shownAt.current = first.getBoundingClientRect().top;
     return true;
   };
   useLayoutEffect(() => {
@@ -81,12 +83,13 @@ function useFollow(session) {
   useLayoutEffect(() => {
     const off = new AbortController();
     const unpin = () => void (pinned.current = false);
-    for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(act, unpin, { capture: true, passive: true, signal: off.signal });
+    for (const act of ["wheel", "touchmove", "pointerdown", "keydown", "click"]) addEventListener(act, unpin, { capture: true, passive: true, signal: off.signal });
     return () => off.abort();
   }, []);
   const onScroll = () => {
     const { scrollTop, clientHeight, scrollHeight } = /** @type {HTMLElement} */ (box.current);
     const nearEnd = scrollHeight - scrollTop - clientHeight < CLOSE_TO_END;
+    if (begun.current && Math.abs(begun.current.getBoundingClientRect().top - shownAt.current) > 2) pinned.current = false; // by a scroll bar, a find, a screen reader
     follows.current = nearEnd && !pinned.current;
     setAtEnd(nearEnd);
   };

@@ -1,0 +1,150 @@
+"""A cluster without faults: how fast an answer starts a tool, what parked sessions cost, and a rolling upgrade.
+
+CLUSTER_SESSIONS says how many sessions are parked. Each test prints its figures (`pytest -s`); see docs/scaling.md.
+"""
+
+import asyncio
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from assent.client import Api
+from assent.events import CallStarted
+from support.chaos_cluster import ChaosCluster
+from support.chaos_load import EFFECT, Load, replies
+from support.history import check
+from support.program import Json
+from support.served import until_event
+
+SESSIONS = int(os.environ.get("CLUSTER_SESSIONS", "60"))
+AT_ONCE = 12
+IDLE_SECONDS = 10.0
+ANSWERS = 200
+ANSWERS_PER_SECOND = 4.0
+TICK = os.sysconf("SC_CLK_TCK")
+
+pytestmark = [pytest.mark.needs("postgres", "temporal"), pytest.mark.spec("M2"), pytest.mark.timeout(1800)]
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[ChaosCluster]:
+    made = ChaosCluster(tmp_path, random.Random(1))
+    try:
+        await made.start(made.program.scenario(*replies()), workers=2, servers=2)
+        yield made
+    finally:
+        await made.end()
+
+
+def report(text: str) -> None:
+    sys.stderr.write(f"{text} (load {os.getloadavg()[0]:.1f})\n")
+
+
+class Cost:
+    """Memory and processor time of some processes."""
+
+    def __init__(self, name: str, *pids: int) -> None:
+        self._name, self._pids = name, [pid for top in pids for pid in (top, *_children(top))]
+        self._before, self._since = self._seconds(), time.monotonic()
+
+    def __str__(self) -> str:
+        share = (self._seconds() - self._before) / (time.monotonic() - self._since)
+        return f"{self._name}: {sum(map(_megabytes, self._pids)):.0f} MB, {100 * share:.1f} % of a core"
+
+    def _seconds(self) -> float:
+        return sum(_processor_seconds(pid) for pid in self._pids)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _megabytes(pid: int) -> float:
+    """What is shared counts once."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+async def park(cluster: ChaosCluster) -> None:
+    """Sessions that each wait for an answer, and are open nowhere."""
+    (cluster.program.folder / "effect").write_text(EFFECT)
+    (cluster.program.folder / "effect").chmod(0o755)
+    limit = asyncio.Semaphore(AT_ONCE)
+
+    async def one() -> None:
+        async with limit:
+            api = await cluster.any_api()
+            session = (await api.create(folder=str(cluster.program.folder), prompt="go"))["id"]
+            while not (await api.snapshot(session))["session"]["waiting"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+
+    began = time.monotonic()
+    await asyncio.gather(*(one() for _ in range(SESSIONS)))
+    report(f"{SESSIONS} sessions asked within {time.monotonic() - began:.0f} s")
+    await asyncio.sleep(IDLE_SECONDS)  # they stay open for a while
+
+
+async def waiting(api: Api) -> list[Json]:
+    found: list[Json] = []
+    while page := (await api.approvals(limit=50, offset=len(found)))["approvals"]:
+        found += page
+    return found
+
+
+async def answered(cluster: ChaosCluster, question: Json, at: float) -> float:
+    """Milliseconds from the request to the start of the call."""
+    await asyncio.sleep(at)
+    session, api, began = question["session"]["id"], await cluster.any_api(), time.time()
+    await api.decide(session, question["call_id"], "proceed_once", question["approval"]["digest"])
+    events = await until_event(api, session, "call.started", question["session"]["seq"])
+    return 1000 * next(one.ts - began for one in events if isinstance(one.event, CallStarted))
+
+
+async def test_parked_sessions_cost_nothing_and_answers_wake_them_fast(cluster: ChaosCluster):
+    await park(cluster)
+    assert cluster.temporal.process is not None
+    postgres = int((cluster.postgres.folder / "data" / "postmaster.pid").read_text().split()[0])
+    costs = [
+        *(Cost("worker", node.pid) for node in cluster.workers),
+        *(Cost("server", node.pid) for node in cluster.servers),
+        Cost("Temporal", cluster.temporal.process.pid),
+        Cost("PostgreSQL", postgres),
+    ]
+    await asyncio.sleep(IDLE_SECONDS)
+    for cost in costs:
+        report(f"{SESSIONS} parked: {cost}")
+    questions = await waiting(await cluster.any_api())
+    assert len(questions) == SESSIONS
+    cluster.chance.shuffle(questions)
+    some = questions[:ANSWERS]
+    took = await asyncio.gather(
+        *(answered(cluster, question, number / ANSWERS_PER_SECOND) for number, question in enumerate(some))
+    )
+    cuts = statistics.quantiles(took, n=100)
+    report(
+        f"{len(took)} answers: median {cuts[49]:.0f} ms, 90 % {cuts[89]:.0f}, 99 % {cuts[98]:.0f}, max {max(took):.0f}"
+    )
+
+
+async def test_a_rolling_upgrade_under_load_fails_no_request(cluster: ChaosCluster):
+    load = Load(cluster)
+    running = asyncio.create_task(load.run(4))
+    for node in cluster.nodes:
+        await node.replace()
+    load.over = True
+    await running
+    report(f"{load.counts['requests']} requests, {len(load.sessions)} sessions, while every node was replaced")
+    assert not load.counts["requests without response"]
+    assert not [name for name in load.counts if name.startswith("responses 5")]
+    assert check(await load.history()) == []
