@@ -12,20 +12,17 @@ from msgspec.structs import replace
 from assent.http.head import Headers
 from assent.models.foreign_messages import signatures, without_refused
 from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
-from assent.models.sse import MAX_EVENT_SIZE, SseDecoder
+from assent.models.reply_body import ReplyBody
 from assent.models.streaming_client import HttpClient, Response
-from assent.models.wire_json import DONE
 
 EVENT_STREAM = "text/event-stream"
-PLAIN_JSON = "application/json"
-END_MARKERS = (b"data: " + DONE, b"data:" + DONE)
 
 
 class ReplyReader(Protocol):
     """Reads one reply. Pure: bytes in, chunks out."""
 
     def chunks(self, data: bytes) -> Iterable[Chunk]:
-        """The chunks of one event. Raises ModelError."""
+        """The chunks of one event, or of a whole reply in one document. Raises ModelError."""
         ...
 
     def end(self, *, cut: bool) -> Iterable[Chunk]:
@@ -52,9 +49,6 @@ class WireFormat(Protocol):
 
 
 class StreamedModel:
-    takes_plain_json = False
-    """Whether a reply may arrive as one JSON document. The reader gets it as if it were an event."""
-
     def __init__(self, name: str, http: HttpClient, wire: WireFormat, headers: Headers, key: str = "") -> None:
         self.name = name
         self.http = http
@@ -70,22 +64,21 @@ class StreamedModel:
         )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        events = SseDecoder()
         async with await self._ask(request) as response:
-            reply = self._wire.reader(request)
-            if _kind(response) == PLAIN_JSON:
-                for chunk in reply.chunks(await self._whole(response)):
-                    yield chunk
+            reply, body = self._wire.reader(request), self.body_of(response)
             while (block := await response.read()) is not None:
-                for event in events.feed(block):
+                for event in body.feed(block):
                     for chunk in reply.chunks(event.data):
                         yield chunk
-        if cut := events.unfinished:
-            cut = events.rest() not in END_MARKERS  # small servers omit the blank line after it
-            if not cut:
-                reply.chunks(DONE)
         # Only here: the connection is free again, and nothing can follow the last chunk.
-        for chunk in reply.end(cut=cut):
+        for event in body.end():
+            for chunk in reply.chunks(hidden(self._key, event.data)):
+                yield chunk
+        try:
+            last = reply.end(cut=body.cut)
+        except BrokenStream as error:
+            raise body.incomplete(error) from error
+        for chunk in last:
             yield chunk
 
     async def _ask(self, request: Request) -> Response:
@@ -99,7 +92,7 @@ class StreamedModel:
             return await self.post(self._wire.path, self._wire.encode(plain))
 
     async def post(self, path: str, body: bytes) -> Response:
-        """The response, once it is known to be a stream. Raises ModelError."""
+        """The response, unless it is an error. Raises ModelError."""
         response = await self.http.post(path, self._headers, body)
         try:
             await self._check(response)
@@ -119,36 +112,17 @@ class StreamedModel:
     async def _check(self, response: Response) -> None:
         if not 200 <= response.status < 300:
             raise self._wire.failure(response.status, response.headers, hidden(self._key, await response.read_all()))
-        kind = _kind(response)
-        if kind != EVENT_STREAM and not (kind == PLAIN_JSON and self.takes_plain_json):
-            raise await self._not_a_stream(response, kind)
 
-    async def _whole(self, response: Response) -> bytes:
-        data = bytearray()
-        while (block := await response.read()) is not None:
-            data += block
-            if len(data) > MAX_EVENT_SIZE:
-                raise BrokenStream(f"{self.http.host} sent more than {MAX_EVENT_SIZE} bytes")
-        return hidden(self._key, bytes(data))
+    def body_of(self, response: Response) -> ReplyBody:
+        kind = response.headers.get("content-type", EVENT_STREAM).partition(";")[0].strip().lower()
 
-    async def _not_a_stream(self, response: Response, kind: str) -> ModelError:
-        """Some gateways respond with status 200 and an error in JSON."""
-        body = hidden(self._key, await response.read_all()) if kind == PLAIN_JSON else b""
-        if b'"error"' in body:
-            return self._wire.failure(_status_in(body), response.headers, body)
-        return BrokenStream(f"{self.http.host} sent {kind} instead of an event stream")
+        def foreign(start: bytes) -> BrokenStream:
+            from assent.models.failure_signs import plain_words
 
+            words = plain_words(hidden(self._key, start).decode("utf-8", "replace"))
+            return BrokenStream(f"{self.http.host} sent {kind} instead of an event stream: {words}")
 
-def _status_in(body: bytes) -> int:
-    """The status that an error in a response with status 200 should have had."""
-    from assent.models.failure_signs import read_error
-
-    status = read_error(200, {}, body).status
-    return status if status >= 400 else 500
-
-
-def _kind(response: Response) -> str:
-    return response.headers.get("content-type", EVENT_STREAM).partition(";")[0].strip().lower()
+        return ReplyBody(foreign)
 
 
 def check_key(key: str, variable: str) -> None:

@@ -1,8 +1,8 @@
 """Anthropic's streamed reply: JSON events in, chunks out, and a verdict at the end. Pure; it knows no network.
 
 A reply is a sequence of blocks, each with a start, deltas and a stop; other servers that use this format stop several
-blocks together at the end. Only `message_stop` ends a reply. Unknown fields and events are ignored; a known event of
-the wrong shape breaks the whole reply.
+blocks together at the end, or send the whole message in one document. Only `message_stop` ends a stream. Unknown fields
+and events are ignored; a known event of the wrong shape breaks the whole reply.
 """
 
 from typing import Any
@@ -73,6 +73,10 @@ class _Event(Struct, kw_only=True):
     delta: _Delta | None = None
     usage: _Usage | None = None
     error: Any = None
+    content: list[_Block] | str | None = None
+    """Like `stop_reason` and `stop_details`, of a whole message in one document."""
+    stop_reason: str | None = None
+    stop_details: _StopDetails | None = None
 
 
 _decode = msgspec.json.Decoder(_Event, strict=False).decode
@@ -134,6 +138,8 @@ class AnthropicReply:
                 self._note(event)
             case "message_stop":
                 return self._stop()
+            case "message":
+                return self._whole(event)
             case _:  # ping, and unknown events
                 pass
         return []
@@ -192,6 +198,14 @@ class AnthropicReply:
                 return []
 
     # --- the message ---
+
+    def _whole(self, event: _Event) -> list[Chunk]:
+        """A message in one document, to a request for a stream."""
+        self._usage = event.usage or self._usage
+        self._reason, self._details = event.stop_reason, event.stop_details or self._details
+        blocks = [_Block(type="text", text=event.content)] if isinstance(event.content, str) else event.content or []
+        chunks = [chunk for block in blocks for chunk in self._begin(0, block)]
+        return chunks + self._stop()
 
     def _note(self, event: _Event) -> None:
         if event.usage is not None:

@@ -12,7 +12,6 @@ from assent.models.model_protocol import ModelError, Request
 from assent.models.provider import Access, FoundModel
 from assent.models.provider_registry import full_name
 from assent.models.proxy import Proxy
-from assent.models.sse import SseDecoder
 from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient, Timeouts
 from assent.parts import SearchAnswer
@@ -67,12 +66,15 @@ class SearchingModel(StreamedModel):
         """Google's search, with an answer that this model writes from the results."""
         from assent.models.gemini.gemini_search import SearchReader, encode_search
 
-        reply, events, found = self._format.new_reply(), SseDecoder(), SearchReader()
+        reply, found = self._format.new_reply(), SearchReader()
         async with await self.post(self._format.path, encode_search(query)) as response:
+            body = self.body_of(response)
             while (block := await response.read()) is not None:
-                for event in events.feed(block):
+                for event in body.feed(block):
                     found.take(reply.chunks(event.data), event.data)
-        reply.end(cut=events.unfinished)
+        for event in body.end():
+            found.take(reply.chunks(event.data), event.data)
+        reply.end(cut=body.cut)
         return found.answer()
 
 

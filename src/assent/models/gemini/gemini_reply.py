@@ -12,6 +12,7 @@ from msgspec import Struct
 from assent.models.bold_subject import split_subject
 from assent.models.finish_words import later_word
 from assent.models.gemini.gemini_failures import failure_in_stream
+from assent.models.gemini.snake_case import in_camel_case
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
 from assent.models.streamed_calls import parse_object
 from assent.models.wire_ids import own_id
@@ -91,7 +92,7 @@ class GeminiReply:
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or data.strip() == DONE:
             return []
-        event = decode_event(_decode, data, self._model)
+        event = decode_event(_decode, in_camel_case(data), self._model)
         if event.error is not None:
             raise failure_in_stream(data, self._model, self._advice)
         self._note(event)

@@ -7,6 +7,7 @@ UTF-8; the numbers of its sources are inserted there.
 import msgspec
 from msgspec import Struct
 
+from assent.models.gemini.snake_case import in_camel_case
 from assent.models.model_protocol import BrokenStream, Chunk, TextChunk
 from assent.models.wire_json import BAD_JSON
 from assent.parts import JsonObject, SearchAnswer, Source
@@ -61,6 +62,7 @@ class SearchReader:
 
     def take(self, chunks: list[Chunk], data: bytes) -> None:
         self._text += [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)]
+        data = in_camel_case(data)
         if b"groundingMetadata" not in data:
             return
         try:

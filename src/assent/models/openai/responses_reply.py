@@ -27,17 +27,26 @@ class _Piece(Struct, gc=False):
     refusal: str | None = None
 
 
+def _as_pieces(content: list[_Piece] | str | None) -> list[_Piece]:
+    return [_Piece(text=content)] if isinstance(content, str) else content or []
+
+
 class _Item(Struct, gc=False, kw_only=True):
     type: str
     id: str | None = None
     status: str | None = None
-    content: list[_Piece] | None = None
-    summary: list[_Piece] | None = None
+    content: list[_Piece] | str | None = None
+    summary: list[_Piece] | str | None = None
     encrypted_content: str | None = None
     phase: str | None = None
     call_id: str | None = None
     name: str | None = None
-    arguments: str | JsonObject | None = None
+    arguments: str | JsonObject | list[Any] | None = None
+
+    @property
+    def pieces(self) -> list[_Piece]:
+        """The content; a few servers write it as one text."""
+        return _as_pieces(self.content)
 
 
 class _InputDetails(Struct):
@@ -77,6 +86,8 @@ class _Event(Struct, kw_only=True):
     summary_index: int = 0
     response: _Response | None = None
     error: Any = None
+    object: str | None = None
+    """`response` for a whole reply in one document."""
 
     @property
     def text(self) -> str:
@@ -84,6 +95,7 @@ class _Event(Struct, kw_only=True):
 
 
 _decode = msgspec.json.Decoder(_Event, strict=False).decode
+_decode_response = msgspec.json.Decoder(_Response, strict=False).decode
 
 
 class ResponsesReply:
@@ -112,6 +124,8 @@ class ResponsesReply:
         if not data or data == DONE or self._finish is not None:
             return []
         event = decode_event(_decode, data, self._model)
+        if event.object == "response" and not event.type:
+            event = self._whole(data)
         if event.error is not None or event.type in ("error", "response.failed") or _has_failed(event.response):
             raise failure_in_stream(data, self._model)
         return self._read(event)
@@ -122,6 +136,13 @@ class ResponsesReply:
         if self._finish == "safety" and not self._has_content:
             raise Withheld(f"{self._model} withheld its reply ({self._said})")
         return [Finished(self._finish, self._usage, self._said)]
+
+    def _whole(self, data: bytes) -> _Event:
+        """A reply in one document, as its last event."""
+        response = decode_event(_decode_response, data, self._model)
+        if response.status in ("queued", "in_progress"):
+            raise BrokenStream(f"{self._model} sent a reply that is still {response.status}")
+        return _Event(type="response.completed", response=response)
 
     def _read(self, event: _Event) -> list[Chunk]:
         match event.type:
@@ -209,14 +230,14 @@ class ResponsesReply:
         return chunks
 
     def _unstreamed_thought(self, item: _Item) -> list[Chunk]:
-        pieces = enumerate(item.summary or item.content or ())
+        pieces = enumerate(_as_pieces(item.summary) or item.pieces)
         return [chunk for n, piece in pieces for chunk in self._think(self._subjects.feed(piece.text or "", n))]
 
     def _finish_message(self, item: _Item) -> list[Chunk]:
         chunks: list[Chunk] = []
         newest, self._newest_text = "".join(self._newest_text), []
-        if item.id not in self._streamed and newest != "".join(piece.text or "" for piece in item.content or ()):
-            for piece in item.content or ():
+        if item.id not in self._streamed and newest != "".join(piece.text or "" for piece in item.pieces):
+            for piece in item.pieces:
                 self._refused = self._refused or bool(piece.refusal)
                 chunks += self._say(item.id, piece.text or piece.refusal)
             self._newest_text = []
@@ -253,7 +274,7 @@ def _has_failed(response: _Response | None) -> bool:
 
 
 def _arguments(item: _Item) -> str:
-    given = item.arguments or ""
+    given = item.arguments or ("{}" if item.arguments == [] else "")
     return given if isinstance(given, str) else encode_json(given).decode()
 
 

@@ -105,7 +105,8 @@ class CallCollector:
     ) -> _Pending | None:
         """The call that the fragment continues; None if it begins a new one."""
         call = self._nearest(fragment.index, call_id)
-        if call is None or (call_id and call.call_id and call_id != call.call_id):
+        only_continues = function.arguments and not name  # vLLM's parsers make a new id for every piece
+        if call is None or (call_id and call.call_id and call_id != call.call_id and not only_continues):
             return None
         if name and call.name and not call_id:
             says_nothing_new = name == call.name and not function.arguments

@@ -66,8 +66,6 @@ class ChatFormat:
 
 
 class ChatModel(StreamedModel):
-    takes_plain_json = True
-
     def __init__(self, model: str, access: Access, quirks: Quirks, advice: str) -> None:
         self._format = ChatFormat(model, access, quirks, advice)
         http = HttpClient(access.base_url, access.proxy, access.timeouts)

@@ -4,13 +4,31 @@ The pieces of one block have the same type and index. They are joined, kept as J
 sent back unchanged.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from assent.parts import JsonObject
 
 _GROWING = ("text", "summary")
+_WORDS = ("text", "content", "summary", "thinking", "reasoning")
+"""Where an object that is a thought has its text."""
+
+
+def thought_text(thought: Any) -> str:
+    """The text of a thought: usually a string, but a few servers send an object, or a list of them. An object without
+    text is no thought: some servers repeat the setting of the request.
+    """
+    match thought:
+        case str():
+            return thought
+        case list():
+            return "".join(map(thought_text, cast(list[Any], thought)))
+        case dict():
+            said = cast(JsonObject, thought)
+            return next((text for word in _WORDS if (text := thought_text(said.get(word)))), "")
+        case _:
+            return ""
 
 
 class ReasoningDetails:

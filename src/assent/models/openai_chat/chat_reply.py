@@ -22,7 +22,7 @@ from assent.models.model_protocol import (
     Withheld,
 )
 from assent.models.openai_chat.chat_calls import CallCollector, CallFragment, FunctionFragment
-from assent.models.openai_chat.chat_reasoning import ReasoningDetails
+from assent.models.openai_chat.chat_reasoning import ReasoningDetails, thought_text
 from assent.models.openai_chat.chat_think_tags import ThinkTags
 from assent.models.openai_chat.chat_usage import ChatUsage, read_usage
 from assent.models.openai_chat.chat_written_calls import WrittenCalls
@@ -41,9 +41,9 @@ class _Item(Struct, gc=False):
 
 
 class _Delta(Struct, gc=False, kw_only=True):
-    content: str | list[_Item] | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
+    content: str | list[_Item | str] | _Item | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
     reasoning_details: list[JsonObject] | None = None
     refusal: str | None = None
     tool_calls: list[CallFragment] | None = None
@@ -162,8 +162,8 @@ class ChatReply:
         if isinstance(delta.content, str):
             self._text(delta.content, chunks)
         elif delta.content:
-            for item in delta.content:
-                self._item(item, chunks)
+            for item in delta.content if isinstance(delta.content, list) else (delta.content,):
+                self._item(item if isinstance(item, _Item) else _Item(text=item), chunks)
         if delta.refusal:
             self._refused = True
             self._text(delta.refusal, chunks)
@@ -209,8 +209,8 @@ class ChatReply:
         """Servers may send the same thought in more than one field; read the first field that has one."""
         said = self._details.add(delta.reasoning_details) if delta.reasoning_details else ""
         texts = {
-            "reasoning_content": delta.reasoning_content,
-            "reasoning": delta.reasoning,
+            "reasoning_content": thought_text(delta.reasoning_content),
+            "reasoning": thought_text(delta.reasoning),
             "reasoning_details": said,
         }
         if self._thought_field is None:
