@@ -77,6 +77,8 @@ class PostgresLog:
                     await _append(connection, Fence(session, 0), events)
                     # The rest, of a fork, is in the audit of the session it comes from.
                     await self.audit.append(connection, [creation(events[0], first)])
+                else:
+                    await connection.execute(sql.WRITES)  # a commit: what was there before is on the standbys after it
                 return made
 
         return await self._connections.retried(work)
@@ -103,7 +105,7 @@ class PostgresLog:
                 recent = [readable_or_not(*tuple(one)) for one in await connection.fetch(sql.SINCE_LAST_TURN, session)]
                 calls = (entry for entry in recent if isinstance(entry, Envelope))
                 self._trail.opened(session, row["owner"], questions, calls)
-                if opening is not None:
+                if opening is not None and not _is_recorded(fence, recent):
                     opened = SessionOpened(fence.token, opening.client)
                     await _append(connection, fence, [Envelope(row["next_seq"], opening.ts, session, opened)])
                 return fence
@@ -277,6 +279,16 @@ class PostgresLog:
 
     async def _value(self, query: str, *arguments: object) -> Any:
         return await self._connections.retried(lambda connection: connection.fetchval(query, *arguments))
+
+
+def _is_recorded(fence: Fence, recent: Sequence[Envelope | Unreadable]) -> bool:
+    """Whether an attempt whose answer was lost has already said that this writer has the session."""
+    last = recent[-1] if recent else None
+    match last:
+        case Envelope(event=SessionOpened(fence=fence.token)):
+            return True
+        case _:
+            return False
 
 
 async def _stamp(connection: Connection, stamp: Stamp, session: str) -> str:
