@@ -19,6 +19,7 @@ from assent.front.web import (
     routes_background,
     routes_calls,
     routes_changes,
+    routes_decisions,
     routes_phone,
     routes_prompts,
     routes_push,
@@ -87,6 +88,7 @@ def _api(app_state: AppState) -> Litestar:
     modules = (
         routes_sessions,
         routes_calls,
+        routes_decisions,
         routes_background,
         routes_changes,
         routes_prompts,

@@ -40,15 +40,15 @@ def _running(app_state: AppState) -> list[Metric]:
 
 
 def _requests(app_state: AppState) -> list[Metric]:
-    traffic, gateway = app_state.traffic, app_state.gateway
+    traffic = app_state.traffic
     answered = {str(status): float(count) for status, count in traffic.answered.items()}
     return [
         counters("assent_responses_total", "Responses, by status.", "status", answered),
         histograms(
             "assent_request_seconds", "Time from a request to its response, by route.", "route", traffic.seconds
         ),
-        counter("assent_decisions_total", "Decisions taken.", gateway.decisions),
-        histograms("assent_decision_seconds", "Time from an answer to its effect.", "state", gateway.decision_seconds),
+        counter("assent_decisions_total", "Decisions taken.", traffic.decisions),
+        histograms("assent_decision_seconds", "Time from an answer to its effect.", "state", traffic.decision_seconds),
         counter("assent_failed_logins_total", "Failed logins.", app_state.access.failed_logins),
         counter("assent_log_lines_dropped_total", "Lines that the log lost.", app_state.server_log.dropped),
     ]
