@@ -22,14 +22,14 @@ EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --behind-proxy https://assent.example.org
-  assent serve --store postgresql://… --engine temporal://…    run no session here: `assent work` does
+  assent serve --store postgresql://… --engine temporal://…    leave running sessions to `assent work`
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
-  assent serve token list | revoke ID              show who has access, and end it
+  assent serve token list | revoke ID              show who has access, or revoke it
 
-SIGHUP reloads the settings and the TLS certificate, and opens the log file again; running sessions keep their settings.
+SIGHUP reloads the settings and the TLS certificate, and reopens the log file; running sessions keep their settings.
 
-The API is described in docs/api.md and at /openapi.json; how to run it as a service, in docs/operations.md."""
+docs/api.md and /openapi.json describe the API; docs/operations.md says how to run it as a service."""
 
 
 def main(argv: list[str]) -> int:
@@ -69,7 +69,7 @@ def build_parser() -> Parser:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="model files that sessions may name, e.g. 'gguf:/srv/models/*' (default: only those in the settings)",
+        help="model files that sessions may use, e.g. 'gguf:/srv/models/*' (default: only those in the settings)",
     )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     _add_store(parser)
@@ -83,7 +83,7 @@ def _add_store(parser: Parser) -> None:
         "--store",
         "--log",
         metavar="FOLDER|URL",
-        help="a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
+        help="a folder, or postgresql://… (default: ASSENT_LOG, or Assent's data folder)",
     )
 
 

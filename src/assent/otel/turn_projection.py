@@ -43,7 +43,7 @@ from assent.secrets.mask import Masker
 
 AGENT = "assent"
 OTHER = "_OTHER"
-"""Stands for a tool that does not exist: its name is free text of the model."""
+"""Used for a tool that does not exist, because its name is arbitrary text from the model."""
 _Values = dict[str, Attribute]
 
 

@@ -26,7 +26,7 @@ LOST = (
     asyncpg.CannotConnectNowError,
     asyncpg.ReadOnlySQLTransactionError,
 )
-"""The connection is gone, or leads to a server that cannot write now: another attempt may succeed."""
+"""The connection is lost, or its server cannot write at the moment: another attempt may succeed."""
 
 
 class Connections:
@@ -120,7 +120,7 @@ class Connections:
 
 
 async def close_quietly(connection: Connection | None) -> None:
-    """Also one that is broken already."""
+    """Also works if it is already broken."""
     if connection is not None:
         try:
             await connection.close()

@@ -69,7 +69,7 @@ VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27
-"""The advisory lock of whoever migrates."""
+"""The advisory lock that the migrating process holds."""
 
 
 async def migrate(connection: Connection, schema: str) -> None:

@@ -1,7 +1,7 @@
-"""A worker: runs the sessions that Temporal hands it.
+"""A worker: runs the sessions that Temporal assigns to it.
 
-A session that is open here sends a heartbeat every second. It is closed when it has rested for a while, when this
-worker is to stop, or when the engine gives it to somebody else.
+A session that is open here sends a heartbeat every second. It is closed when it has been idle for a while, when this
+worker stops, or when the engine assigns it to another worker.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ from assent.temporal.temporal_engine import QUEUE, queue_of_host
 
 BEAT_SECONDS = 1.0
 LINGER_SECONDS = 5.0
-"""Seconds for which a resting session stays open: it is likely to be used again."""
+"""Seconds for which an idle session stays open: it is likely to be used again."""
 MAX_SESSIONS = 500
 """How many sessions run in one worker at the same time."""
 DRAIN_SECONDS = 60.0
-"""Seconds that a worker that is to stop gives running turns to get to the next question, or to their end. What takes
-longer is ended, as when a server stops."""
+"""Seconds that running turns get to end, or to reach their next question, when a worker stops. Longer ones are
+interrupted, as when a server stops."""
 POLLERS = PollerBehaviorSimpleMaximum(2)
-"""Few: the engine hands sessions to each poller of a frozen worker before it gives the worker up."""
+"""Few, because the engine assigns sessions to each poller of a frozen worker before it gives up on the worker."""
 
 Opener = Callable[[SessionInfo, int], Awaitable[OpenSession]]
 """Opens a session with a fence token."""

@@ -58,7 +58,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "contained", "plan")
 """Shift-Tab cycles through these; yolo needs a command of its own."""
 LEAVING = ("exit", "quit")
-"""Typed alone, they mean what they mean to a shell."""
+"""Typed alone, they quit, as in a shell."""
 PLACEHOLDER = "Ask something, or /help"
 
 
@@ -216,7 +216,7 @@ class AssentApp(App[None]):
     # --- the terminal ---
 
     def write_to_terminal(self, sequence: str) -> None:
-        """For what Textual has no words for. Never untrusted text."""
+        """For sequences that Textual does not support. Never untrusted text."""
         if sequence and self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 

@@ -91,7 +91,7 @@ class CommandGateway:
                 return "waiting" if info.waiting else "idle"
 
     def _only_holds(self, session: str) -> bool:
-        """Nothing is going on: what is in its queue waits until somebody releases it."""
+        """Nothing is running: what is in its queue waits until somebody releases it."""
         state = self._engine.state(session)
         return state is not None and state.open_prompt is None and bool(state.held)
 

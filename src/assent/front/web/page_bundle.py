@@ -1,4 +1,4 @@
-"""The page's modules as one script, made when the server starts: on a slow line, sixty small files take seconds.
+"""The page's modules as one script, made when the server starts: on a slow connection, sixty small files take seconds.
 
 Every module becomes a function that returns what it exports, in the order in which they need each other. It understands
 only the forms of `import` and `export` that the page uses. The files themselves stay as they are, and are served as
