@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imported only when needed
     from collections.abc import Generator
 
     from assent.front.web.server_log import ServerLog
-    from assent.front.web.web_server import Server
+    from assent.front.web.web_server import Server, Where
 
 LEVELS = ("debug", "info", "warning", "error", "off")
 EPILOG = """\
@@ -103,16 +103,8 @@ def _serve(args: argparse.Namespace) -> int:
     from assent.app.storage import LOG_VARIABLE
     from assent.front.web.request_limits import RequestLimits
     from assent.front.web.server_lock import AlreadyServed
-    from assent.front.web.web_server import BadPlace, Where, make_setup, serve
+    from assent.front.web.web_server import BadPlace, make_setup, serve
 
-    where = Where(
-        host=args.host,
-        port=args.port,
-        tls_cert=args.tls_cert,
-        tls_key=args.tls_key,
-        behind_proxy=args.behind_proxy,
-        names=tuple(args.name),
-    )
     if args.store is not None and args.store.endswith((".log", ".txt", ".json")):
         complain(f"sessions are stored in a folder or a database, not in {args.store}; did you mean --log-file?")
         return exit_codes.INPUT
@@ -122,7 +114,7 @@ def _serve(args: argparse.Namespace) -> int:
         engine, workspaces = engine_options.chosen(args, env)
         setup = make_setup(settings, env, user(), roots, models, RequestLimits(), engine, workspaces)
         with _opened_log(args) as log:
-            asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open), log))
+            asyncio.run(serve(_where(args), setup, lambda server: _ready(server, browser=args.open), log))
     except (BadPlace, AlreadyServed) as error:
         complain(str(error))
         return exit_codes.INPUT
@@ -130,6 +122,19 @@ def _serve(args: argparse.Namespace) -> int:
         complain(str(error))
         return exit_codes.STORAGE
     return exit_codes.OK
+
+
+def _where(args: argparse.Namespace) -> "Where":
+    from assent.front.web.web_server import Where
+
+    return Where(
+        host=args.host,
+        port=args.port,
+        tls_cert=args.tls_cert,
+        tls_key=args.tls_key,
+        behind_proxy=args.behind_proxy,
+        names=tuple(args.name),
+    )
 
 
 @contextmanager
