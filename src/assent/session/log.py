@@ -274,8 +274,8 @@ def keys_taken(envelopes: Sequence[Envelope]) -> list[str]:
 
 
 def title_of(prompt: str) -> str:
-    """A session's title until a person names it: the beginning of its first prompt, on one line."""
-    return " ".join(prompt.split())[:TITLE_LENGTH]
+    """A session's title until a person names it: the first line of its first prompt, which attachments come after."""
+    return " ".join(prompt.strip().split("\n", 1)[0].split())[:TITLE_LENGTH]
 
 
 def new_session_id() -> str:
