@@ -18,6 +18,8 @@ from assent.session.log import LogError, SessionBusy, session_busy
 RECONNECT_SECONDS = 0.5
 TAKE_SECONDS = 5.0
 TAKE_PAUSE = 0.02
+RECORDS = " records"
+"""What is told instead of a session when the records that nodes share have changed; no session is called that."""
 _KEY = "hashtextextended(current_schema() || '/' || $1, 0)"
 _LOCK = f"SELECT pg_try_advisory_lock({_KEY})"
 _UNLOCK = f"SELECT pg_advisory_unlock({_KEY})"
@@ -39,6 +41,7 @@ class PostgresWatch:
         self.locked: set[str] = set()
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._reconnecting: asyncio.Task[None] | None = None
+        self.reconnections = 0
 
     # --- watching ---
 
@@ -65,6 +68,9 @@ class PostgresWatch:
     def _heard(self, _connection: object, process: int, _channel: str, payload: object) -> None:
         if process == self._own_process():
             return  # whoever writes here tells the watchers itself
+        if payload == RECORDS:
+            self.tell(RECORDS)
+            return
         sessions = str(payload).split("\n") if payload else list(self._watchers)
         for session in dict.fromkeys([*sessions, ""]):
             self.tell(session)
@@ -105,13 +111,20 @@ class PostgresWatch:
     async def _connected(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             connection = await self._connections.connect()
-            connection.add_termination_listener(self._lost)
-            await connection.add_listener(CHANNEL, self._heard)
-            for session in list(self.locked):
-                if not await connection.fetchval(_LOCK, session):
-                    self.locked.discard(session)  # somebody else has it now, and our fence is no longer valid
+            try:
+                await self._prepare(connection)
+            except BaseException:  # also if this is closed just now
+                connection.terminate()
+                raise
             self._connection = connection
         return self._connection
+
+    async def _prepare(self, connection: Connection) -> None:
+        connection.add_termination_listener(self._lost)
+        await connection.add_listener(CHANNEL, self._heard)
+        for session in list(self.locked):
+            if not await connection.fetchval(_LOCK, session):
+                self.locked.discard(session)  # somebody else has it now, and our fence is no longer valid
 
     def _connect_soon(self) -> None:
         if not self._connections.closed and (self._reconnecting is None or self._reconnecting.done()):
@@ -133,6 +146,7 @@ class PostgresWatch:
 
     async def _catch_up(self) -> None:
         await self._keep_trying()
+        self.reconnections += 1
         self._tell_everybody()
 
     async def close(self) -> None:
