@@ -42,8 +42,8 @@ class PostgresRecords:
         self._known: dict[str, dict[str, bytes]] = defaultdict(dict)
         self._version = 0
         """Of the newest change that is known."""
-        self._reconnections = -1
-        """After how many the copy was read as a whole: a fail-over may have lost changes that this process knows."""
+        self._read_on = -1
+        """With which connection the copy was last read as a whole: a fail-over may have lost changes that are known here."""
         self._queued: dict[Place, bytes | None] = {}
         """What is not durable yet."""
         self._writing: asyncio.Task[None] | None = None
@@ -92,8 +92,8 @@ class PostgresRecords:
         self._start_polling()
 
     async def _read(self) -> None:
-        reconnections = self._watch.reconnections
-        after = self._version if reconnections == self._reconnections else 0
+        connection = self._watch.connections
+        after = self._version if connection == self._read_on else 0
         rows = await self._fetch(after)
         if rows[0]["version"] < after:  # a backup was restored
             after, rows = 0, await self._fetch(0)
@@ -102,7 +102,7 @@ class PostgresRecords:
         changed = {kind for kind, key, data in news if self._learn(kind, key, data)}
         if after == 0:
             changed |= self._forget_all_but({(kind, key) for kind, key, data in found if data is not None})
-        self._version, self._reconnections = rows[0]["version"], reconnections
+        self._version, self._read_on = rows[0]["version"], connection
         for kind in changed:
             for tell in list(self._watchers[kind]):
                 tell()
@@ -154,7 +154,7 @@ class PostgresRecords:
                         del self._queued[place]
         except BaseException:
             self._queued.clear()
-            self._reconnections = -1  # read everything again: what is known here is not so
+            self._read_on = -1  # read everything again: what is known here is not so
             raise
         finally:
             self._writing = None

@@ -78,7 +78,13 @@ CREATE UNLOGGED TABLE limits (
     PRIMARY KEY (kind, who)
 );
 CREATE INDEX limits_by_age ON limits (at)"""
-VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _RECORDS)
+_BY_OWNER = """
+ALTER TABLE approvals ADD COLUMN owner text NOT NULL DEFAULT '';
+UPDATE approvals SET owner = (SELECT owner FROM sessions WHERE id = approvals.session);
+CREATE INDEX approvals_by_owner ON approvals (owner, asked_at, session, call_id);
+CREATE INDEX sessions_by_owner ON sessions (owner, archived, updated_at DESC, id DESC)"""
+"""The owner of a session never changes."""
+VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27
