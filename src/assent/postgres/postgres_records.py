@@ -43,7 +43,7 @@ class PostgresRecords:
         self._version = 0
         """Of the newest change that is known."""
         self._read_on = -1
-        """With which connection the copy was last read as a whole: a fail-over may have lost changes that are known here."""
+        """With which connection all of it was last read: a fail-over may have lost what is known here."""
         self._queued: dict[Place, bytes | None] = {}
         """What is not durable yet."""
         self._writing: asyncio.Task[None] | None = None
