@@ -1,4 +1,4 @@
-"""Sets up a worker: a process that runs the sessions which an engine on several machines hands it."""
+"""Sets up a worker: a process that runs the sessions that an engine assigns to it."""
 
 import asyncio
 import os
@@ -36,12 +36,12 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
     engine: str
     workspaces: Workspaces
     host: str
-    """Whose workspaces it has; empty: those that every worker has."""
+    """The host whose workspaces it has; empty: the workspaces that every worker has."""
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     drain: float
     listen: tuple[str, int] = ("127.0.0.1", 0)
-    """Where servers connect to hear events as they happen."""
+    """Where servers connect to receive events as they happen."""
     address: str = ""
     """Where people open the page."""
     probe: tuple[str, int] | None = None
@@ -53,7 +53,7 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
 
 
 async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
-    """Runs sessions until it is told to stop; waits for the engine if that cannot be reached."""
+    """Runs sessions until it is told to stop; waits for the engine if it cannot be reached."""
     log = open_log(setup.env, busy=True)
     notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env))
     notices.address = setup.address
@@ -131,7 +131,9 @@ def _make_worker(
 
     async def opened(session: SessionInfo, token: int) -> LocalClient:
         if not setup.allows(session.folder):
-            raise WorkspaceUnavailable(f"this worker may not use {session.folder}; it works below {_list(setup.roots)}")
+            raise WorkspaceUnavailable(
+                f"this worker may not use {session.folder}; it may only use folders below {_list(setup.roots)}"
+            )
         how = SessionSetup(
             env=setup.env,
             settings=models.settings,
@@ -150,7 +152,7 @@ async def _run(worker: "SessionWorker", engine: "TemporalEngine", stop: asyncio.
     while not stop.is_set():
         try:
             client = await engine.address.connect()
-            say(f"ready, works for {engine.address}")
+            say(f"ready; working for {engine.address}")
             await worker.run(client, stop)
         except (LogError, RuntimeError) as error:  # RuntimeError: what the SDK raises if its server cannot be used
             say(f"{error}; trying again")
