@@ -234,28 +234,21 @@ async def _in_environment(
     *,
     keep_history: bool,
 ) -> LocalClient:
-    model = opened.model
+    model, watched, typing = opened.model, setup.watched, setup.typing
     environment = open_environment(
-        setup.env,
-        folder,
-        setup.settings,
-        session,
-        model,
-        opened.access,
-        watched=setup.watched,
-        typing=setup.typing,
+        setup.env, folder, setup.settings, session, model, opened.access, watched=watched, typing=typing
     )
     if not setup.only:
         environment.start()
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
-        exported = _telemetry(setup.env)
-        past: Sequence[Envelope] = await log.read(session) if keep_history or exported else ()
-        listeners = setup.listeners
-        if exported is not None:
-            listeners = (*listeners, exported.listener(session, past, setup.env, setup.settings))
-        options = replace(_options(environment, setup), chosen_model=opened.chosen, listeners=listeners)
+        telemetry = _telemetry(setup.env)
+        past: Sequence[Envelope] = await log.read(session) if keep_history or telemetry else ()
+        exported = () if telemetry is None else (telemetry.listener(session, past, setup.env, setup.settings),)
+        options = replace(
+            _options(environment, setup), chosen_model=opened.chosen, listeners=(*setup.listeners, *exported)
+        )
         runner = await Runner.open(log, session, model, environment.registry, options, past)
     except BaseException:
         await environment.close()

@@ -137,7 +137,7 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     if unapproved := policy.unapproved(details):
         yield one_line(f"  files: {unapproved_in_words(unapproved)}.")
     if verdict.sandbox is not None:
-        yield f"  It would run as it is written, in the sandbox `{verdict.sandbox}`."
+        yield f"  It would run as written, in the sandbox `{verdict.sandbox}`."
     if verdict.plan is not None:
         where = "" if verdict.plan.sandbox == "off" else f", in the sandbox `{verdict.plan.sandbox}`"
         yield f"  It would run as exactly these words, without a shell{where}."

@@ -39,7 +39,7 @@ def open_log_at(
         raise LogUnavailable("the log must be a folder or a URL that starts with postgresql://")
     folder = Path(os.path.expanduser(place))
     if folder.is_file():
-        raise LogUnavailable(f"sessions are stored in a folder or a database, and {place} is a file")
+        raise LogUnavailable(f"sessions are stored in a folder or a database, but {place} is a file")
     return SqliteLog(folder, read_only=read_only, busy=busy, mask=mask)
 
 
@@ -88,7 +88,7 @@ def worker_directory(log: SessionLog) -> "WorkerDirectory":
     """Where the workers of those who share this log are."""
     from assent.postgres.postgres_log import PostgresLog
 
-    assert isinstance(log, PostgresLog), "an engine needs a log that is shared"
+    assert isinstance(log, PostgresLog), "an engine needs a shared log: postgresql://…"
     return log.directory
 
 
