@@ -1,7 +1,7 @@
 """The log in PostgreSQL: the guarantees of the log on disk, for sessions that several machines share.
 
 One writer per session is ensured twice: by an advisory lock that the server releases when its connection ends, and by a
-fence token in every append, so that a writer that lost the session is refused whatever the lock says.
+fence token in every append, so that a writer that lost the session is refused even if it still believes in its lock.
 """
 
 import asyncio
@@ -19,6 +19,8 @@ from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_audit import PostgresAudit
 from assent.postgres.postgres_connections import Connections
 from assent.postgres.postgres_directory import PostgresDirectory
+from assent.postgres.postgres_limits import FORGET_OLD, PostgresLimits
+from assent.postgres.postgres_records import PostgresRecords
 from assent.postgres.postgres_watch import IS_LOCKED, PostgresWatch
 from assent.postgres.postgres_writer import CHANNEL, PostgresWriter, payload_of
 from assent.session.audit_trail import AuditTrail, creation, deletion, masked
@@ -57,6 +59,8 @@ class PostgresLog:
         self.audit = PostgresAudit(self._connections, lambda entry: masked(entry, mask))
         self._writer = PostgresWriter(self._connections, self.audit, self._trail)
         self._watch = PostgresWatch(self._connections, lambda: self._writer.process)
+        self.records = PostgresRecords(self._connections, self._watch)
+        self.limits = PostgresLimits(self._connections)
         self._swept = time.monotonic()
 
     # --- sessions ---
@@ -247,7 +251,7 @@ class PostgresLog:
         if time.monotonic() - self._swept > SWEEP_SECONDS:
             self._swept = time.monotonic()
             async with self._connections.reading() as connection:
-                for statement in sql.SWEEP:
+                for statement in (*sql.SWEEP, FORGET_OLD):
                     await connection.execute(statement)
 
     # --- watching ---
@@ -262,6 +266,7 @@ class PostgresLog:
 
     async def close(self) -> None:
         await self._writer.close()
+        await self.records.close()
         await self._connections.close()
         await self._watch.close()
 
@@ -276,8 +281,8 @@ class PostgresLog:
                 await self._replace(session, opening)
 
     async def _replace(self, session: str, opening: Opening) -> None:
-        """Takes the session from a process of the same engine that does not respond: first its right to write, then
-        its lock."""
+        """Takes the session over from a process of the same engine that does not respond: first its fence, then its
+        lock."""
         if not await self._value(sql.REPLACE, session, opening.token, opening.client):
             raise session_busy(session)
         await self._watch.take_lock(session)

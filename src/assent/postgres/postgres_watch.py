@@ -21,6 +21,8 @@ BEAT_SECONDS = 5.0
 """How often the server is asked whether it is still there: a connection that only listens would never notice."""
 TAKE_SECONDS = 5.0
 TAKE_PAUSE = 0.02
+RECORDS = " records"
+"""What is told instead of a session when the records that nodes share have changed; no session is called that."""
 _KEY = "hashtextextended(current_schema() || '/' || $1, 0)"
 _LOCK = f"SELECT pg_try_advisory_lock({_KEY})"
 _UNLOCK = f"SELECT pg_advisory_unlock({_KEY})"
@@ -43,6 +45,8 @@ class PostgresWatch:
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._reconnecting: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
+        self.connections = 0
+        """How many there have been."""
 
     # --- watching ---
 
@@ -69,6 +73,9 @@ class PostgresWatch:
     def _heard(self, _connection: object, process: int, _channel: str, payload: object) -> None:
         if process == self._own_process():
             return  # whoever writes here tells the watchers itself
+        if payload == RECORDS:
+            self.tell(RECORDS)
+            return
         sessions = str(payload).split("\n") if payload else list(self._watchers)
         for session in dict.fromkeys([*sessions, ""]):
             self.tell(session)
@@ -118,6 +125,7 @@ class PostgresWatch:
     async def _connected(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             self._connection = await self._connect()
+            self.connections += 1
             self._tell_everybody()  # about what nobody listened to until now
         return self._connection
 
