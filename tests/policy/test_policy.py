@@ -520,7 +520,11 @@ def test_a_kept_file_does_not_hide_behind_many_others(guarded: Path, monkeypatch
 @pytest.mark.parametrize(
     "text",
     [
-        *("bash -c 'cat secrets/k'", "python3 -c 'print(open(\"secrets/k\").read())'", "dd if=secrets/k of=/dev/stdout"),
+        *(
+            "bash -c 'cat secrets/k'",
+            "python3 -c 'print(open(\"secrets/k\").read())'",
+            "dd if=secrets/k of=/dev/stdout",
+        ),
         *("git show HEAD:secrets/k", "git diff", "git log -p", "git stash show -p", "git -C . show HEAD"),
         *("curl file://{root}/secrets/k", "sqlite3 :memory: \"select readfile('secrets/k')\"", "cat notes/twin"),
         *("grep -r key .", "rg key", "find . -name 'k*' -exec cat {{}} +", "ls | xargs cat", "cp -r . /tmp/x"),
@@ -533,9 +537,7 @@ def test_in_yolo_a_command_that_may_reach_a_guarded_file_needs_approval(guarded:
     assert in_folder(guarded, command, Rule(ruling="allow", tool=SHELL)) in ("ask", "deny")
 
 
-@pytest.mark.parametrize(
-    "text", ["make test", "git status", "git log", "git diff -- notes", "bash -c 'ls notes'"]
-)
+@pytest.mark.parametrize("text", ["make test", "git status", "git log", "git diff -- notes", "bash -c 'ls notes'"])
 def test_in_yolo_a_rule_by_path_leaves_other_commands_alone(guarded: Path, text: str) -> None:
     assert in_folder(guarded, text, mode="yolo") == "allow"
 
