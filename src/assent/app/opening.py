@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from assent.app.identity import me
 from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.storage import is_shared, refresh_shared
 from assent.approval import Mode
 from assent.commands import Command, SetModel
 from assent.config import BadSettings, Settings
@@ -174,6 +175,8 @@ async def open_session(
     `model` is a name to use instead of the session's own, from now on. `keep_history` keeps the events that are read
     here for `history`, so that they are not read twice.
     """
+    if is_shared(setup.env):
+        await refresh_shared(log)
     access = setup.models or ModelAccess(setup.env, setup.settings)
     name = model or session.model or (access.configured() if setup.open_model is not None else await access.choose())
     make = setup.open_model or access.open

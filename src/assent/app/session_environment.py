@@ -18,7 +18,7 @@ from assent.app.context_loading import load_context
 from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
-from assent.app.rule_sources import approved_files, collect_rules, kept_grants, trust_store
+from assent.app.rule_sources import approved_files, collect_rules, kept_grants, pin_store, trust_store
 from assent.app.secret_masking import result_masker
 from assent.app.session_tools import ToolPlace, excluded_tools, promise_builtin_tools
 from assent.approval import Grant
@@ -116,7 +116,7 @@ class SessionEnvironment:
 
     def standing_grants(self) -> list[Grant]:
         """What people have allowed here in earlier sessions, for later ones."""
-        return kept_grants(self._env, self._folder).standing()
+        return [*kept_grants(self._env, self._folder).standing()]
 
     def options(self, settings: Settings, client: str, given: Iterable[Rule] = ()) -> RunOptions:
         """How a session runs here, with somebody to ask."""
@@ -169,9 +169,7 @@ class SessionEnvironment:
         """Returns at once; a server's tools appear when it is ready."""
         if not self.servers and self.commands is None:
             return
-        from assent.mcp.pins import PinStore
-
-        pins = PinStore(data_folder(self._env) / "mcp.json")
+        pins = pin_store(self._env)
         if self.commands is not None:
             self._start_project(self.commands, pins)
         if self.servers:

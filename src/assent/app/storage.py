@@ -48,7 +48,16 @@ def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:
         from assent.postgres.postgres_log import PostgresLog
     except ModuleNotFoundError as error:
         raise LogUnavailable("a log in PostgreSQL needs the extra `cluster`: pip install 'assent[cluster]'") from error
-    return PostgresLog(url, mask=mask)
+    from assent.app.shared_state import remember
+
+    log = PostgresLog(url, mask=mask)
+    remember(url, log.records)
+    return log
+
+
+def is_shared(env: Mapping[str, str]) -> bool:
+    """Whether several machines use this log."""
+    return env.get(LOG_VARIABLE, "").startswith(SCHEMES)
 
 
 class Shared(Struct, frozen=True):
@@ -67,6 +76,12 @@ def shared_state(log: SessionLog) -> Shared | None:
     except ModuleNotFoundError:
         return None
     return Shared(log.records, log.limits) if isinstance(log, PostgresLog) else None
+
+
+async def refresh_shared(log: SessionLog) -> None:
+    """So that grants, trust and pins of all nodes are known here. Raises LogError."""
+    if (shared := shared_state(log)) is not None:
+        await shared.records.refresh()
 
 
 def worker_directory(log: SessionLog) -> "WorkerDirectory":

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from assent.app.opening import LocalClient, SessionSetup, open_for_server
 from assent.app.question_notices import QuestionNotices
 from assent.app.storage import open_log, worker_directory
 from assent.app.webhooks import Webhooks
+from assent.app.worker_probe import WorkerProbe
 from assent.bus.event_publisher import EventPublisher
 from assent.config import Settings
 from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
@@ -42,6 +44,8 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
     """Where servers connect to receive events as they happen."""
     address: str = ""
     """Where people open the page."""
+    probe: tuple[str, int] | None = None
+    """Where to say how it is, for whoever watches it."""
 
     def allows(self, folder: str) -> bool:
         real = os.path.realpath(folder)
@@ -57,11 +61,60 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
     try:
         engine = make_remote_engine(log, setup.engine, setup.workspaces)
         await publisher.start()
-        await _run(_make_worker(log, engine, setup, publisher, notices), engine, stop, say)
+        worker = _make_worker(log, engine, setup, publisher, notices)
+        async with _probed(_Figures(worker, publisher, log, stop), setup, log, say):
+            await _run(worker, engine, stop, say)
     finally:
         await publisher.close()
         await notices.close()
         await log.close()
+
+
+class _Figures:
+    """What the probe tells of a worker."""
+
+    def __init__(
+        self, worker: "SessionWorker", publisher: EventPublisher, log: SessionLog, stop: asyncio.Event
+    ) -> None:
+        self._worker, self._publisher, self._log, self._stop = worker, publisher, log, stop
+
+    @property
+    def open_sessions(self) -> int:
+        return self._worker.open_sessions
+
+    @property
+    def most_sessions(self) -> int:
+        return self._worker.most_sessions
+
+    @property
+    def servers(self) -> int:
+        return self._publisher.servers
+
+    @property
+    def backlog(self) -> int:
+        return self._log.backlog
+
+    @property
+    def connected(self) -> bool:
+        return self._worker.running
+
+    @property
+    def draining(self) -> bool:
+        return self._stop.is_set()
+
+
+@asynccontextmanager
+async def _probed(figures: _Figures, setup: WorkerSetup, log: SessionLog, say: Say) -> AsyncGenerator[None]:
+    if setup.probe is None:
+        yield
+        return
+    probe = WorkerProbe(figures, log.try_writing)
+    host, port = setup.probe[0], await probe.start(*setup.probe)
+    say(f"says how it is at http://{host}:{port}/readyz and /metrics")
+    try:
+        yield
+    finally:
+        await probe.close()
 
 
 def _make_worker(

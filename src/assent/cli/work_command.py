@@ -57,6 +57,7 @@ def build_parser() -> Parser:
         default="127.0.0.1",
         help="the address in the private network where servers connect for live text (default: this machine only)",
     )
+    add("--probe", metavar="HOST:PORT", help="answer /healthz, /readyz and /metrics there (default: nowhere)")
     add("--address", metavar="URL", default="", help="the URL of the page, for links in webhooks")
     return parser
 
@@ -78,19 +79,20 @@ def _work(args: argparse.Namespace) -> int:
         host=args.workspace_host,
         roots=_roots(args.root, env),
         drain=args.drain,
-        listen=_listen(args.listen),
+        listen=_place("--listen", args.listen),
+        probe=None if args.probe is None else _place("--probe", args.probe),
         address=args.address,
     )
     asyncio.run(_until_stopped(setup))
     return exit_codes.OK
 
 
-def _listen(text: str) -> tuple[str, int]:
+def _place(option: str, text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         host, port = text, "0"
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        raise BadInput(f"--listen must be HOST or HOST:PORT, not {text!r}")
+        raise BadInput(f"{option} must be HOST or HOST:PORT, not {text!r}")
     return host.strip("[]"), int(port)
 
 

@@ -150,6 +150,7 @@ class Answers:
         await self._transitions.move(task, answered, *events)
         failpoints.hit("answered")
         if grant is not None:
+            await self._policy.settled()
             await self.rejudge()
             await self._acknowledge(answer, answered.key)  # first, so that listeners see what the grant has settled
 

@@ -138,15 +138,24 @@ class SessionWorker:
         drain: float = DRAIN_SECONDS,
     ) -> None:
         self._sessions, self._sweeper, self._host, self._drain = sessions, sweeper, host, drain
+        self.most_sessions = MAX_SESSIONS
+        self.running = False
+        """Whether it takes sessions from the engine."""
+
+    @property
+    def open_sessions(self) -> int:
+        return len(self._sessions.open)
 
     async def run(self, client: Client, stop: asyncio.Event) -> None:
         workers = self._workers(client)
         running = [asyncio.create_task(worker.run()) for worker in workers]
         sweeping = asyncio.create_task(self._sweeper.run())
         stopping = asyncio.create_task(stop.wait())
+        self.running = True
         try:
             await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self.running = False
             for task in (stopping, sweeping):
                 task.cancel()
             await self._shut_down(workers, running)
