@@ -46,7 +46,7 @@ def test_whose_token_is_revoked_sees_the_login_at_once(served: Served, windows: 
     tab.sees("None yet.")
     served.run("serve", "token", "revoke", "rita")
     tab.sees("Not logged in")
-    tab.sees("This login or token is not valid, or no longer.")
+    tab.sees("This login or token is not valid, or has ended.")
 
 
 @pytest.mark.spec("N2")

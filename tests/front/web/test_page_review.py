@@ -104,7 +104,7 @@ def test_a_link_opens_exactly_the_card_of_a_question(served: Served, windows: Wi
     expect(other.card("touch file4")).to_be_focused()
     expect(other.card("touch file4")).to_be_in_viewport(ratio=1)
     late = windows.open("bob", hash=f"#/s/{session}/q/gone")
-    late.sees("This question has been answered meanwhile.")
+    late.sees("This question has already been answered.")
 
 
 @pytest.mark.spec("H2")

@@ -72,7 +72,7 @@ function Body({ talk, loading, route: { part, item } }) {
   return html`<${Conversation} talk=${talk} loading=${loading} />`;
 }
 
-/** A link to one question leads to its card, once; if it was answered meanwhile, that is said. */
+/** A link to a question leads to its card, once. If the question has been answered, the page says so. */
 function useLinked() {
   const { talk, loading, route } = state;
   const wanted = route.part === "q" && talk && !loading ? route.item : "";
@@ -82,7 +82,7 @@ function useLinked() {
     Object.assign(state.route, { part: "", item: "" });
     const card = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-approval]"))].find((one) => one.dataset.approval === wanted);
     if (card) pinCard(card);
-    else notice("This question has been answered meanwhile.");
+    else notice("This question has already been answered.");
   }, [wanted]);
 }
 

@@ -15,7 +15,7 @@ import { Stream } from "./stream.js";
 /** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[], archived: number }} SessionList */
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
 
-const NOT_VALID = "This login or token is not valid, or no longer.";
+const NOT_VALID = "This login or token is not valid, or has ended.";
 const USED_UP = "This link does not work any more: it was used already, or it is older than a minute.";
 const EVENTS_PER_PAGE = 1000;
 export const SESSIONS_PER_PAGE = 100;
