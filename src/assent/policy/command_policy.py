@@ -192,7 +192,7 @@ class CommandJudge:
         if "off" in chosen:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
         if missing := next((one for one in chosen if one in self._details.no_sandbox), None):
-            return Verdict("ask", "rule", f"a rule wants the sandbox `{missing}`, which does not work here")
+            return Verdict("ask", "rule", f"a rule requires the sandbox `{missing}`, which does not work here")
         reads = only_reads(self._details.command, self._details.directory, self._roots)
         sandbox = "read-only" if reads and not chosen else sandbox_of(found.plan, chosen)
         plan = replace(
@@ -279,7 +279,7 @@ class CommandJudge:
         judge = CommandJudge(details, self._rules, self._grants, self._mode, self._roots, self._unapproved)
         if self._is_bounded or judge.judgement(built_in=True).plan is None:
             return None
-        return Verdict("ask", "rule", "it should only read, but no sandbox works here that makes sure of that")
+        return Verdict("ask", "rule", "it should only read, but no sandbox works here that could ensure that")
 
     def _questions(self) -> list[tuple[str, ...]]:
         """The parts that only query a program or the machine."""

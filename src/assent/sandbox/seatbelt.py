@@ -29,8 +29,8 @@ _BASE = """\
 (allow file-read*)
 (allow file-ioctl (regex #"^/dev/tty"))
 (allow file-write-data (regex #"^/dev/tty"))"""
-"""What every program needs to start: to read, to start others, and to use its terminal. No network of any kind: what is
-not allowed is denied.
+"""What every program needs: to read files, to start others, and to use its terminal. No network: what is not allowed is
+denied.
 """
 
 
@@ -54,7 +54,7 @@ def _writing(box: Box) -> Iterator[str]:
     yield from _rule("allow file-write*", "literal", _DEVICES)
     if box.profile.writes:
         yield from _rule("allow file-write*", "subpath", (*box.roots, *box.writable, *_TEMPORARY))
-        yield from _rule("deny file-write*", "subpath", (*box.protected, *box.absent))
+        yield from _rule("deny file-write*", "subpath", (*box.protected, *box.kept.empty))
         # Whoever could move a folder above a protected path could put something else in its place.
         yield from _rule("deny file-write-unlink", "literal", (*box.roots, *box.ancestors()))
 

@@ -5,8 +5,8 @@
         started = await trials.start(name, cwd)
 
 An overlay costs nothing, but refuses to rename folders of the workspace. With `copied`, and where no overlay can be
-mounted, everything is copied first. It says what starts the command and where its changes are. It runs nothing itself,
-except for a test at the first use, and the program that copies.
+mounted, everything is copied first. It says how to start the command and where its changes are. It runs nothing itself,
+except a test at the first use and the program that copies.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent import failpoints
 from assent.files.copied_tree import Stamps, stamps_of, why_not_copied
@@ -120,7 +121,7 @@ class Trials:
 
     async def _launcher(self, folder: TrialFolder, cwd: str, copied: bool) -> Launcher:
         inner = await self._confinement.launcher_for_trial(cwd)
-        return Launcher((*self._mounted(folder, copied), *inner.argv), inner.inputs)
+        return replace(inner, argv=(*self._mounted(folder, copied), *inner.argv))
 
     def _mounted(self, folder: TrialFolder, copied: bool) -> tuple[str, ...]:
         script, work = os.path.abspath(overlay_mount.__file__), overlay_mount.COPY if copied else folder.work
@@ -147,7 +148,7 @@ _WORKS = set[tuple[int, int, bool]]()
 
 
 def _existing(path: str) -> str:
-    """The nearest folder that exists: on its file system the path is, or will be."""
+    """The nearest existing folder above it, which is on the same file system."""
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return path

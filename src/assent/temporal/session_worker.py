@@ -1,12 +1,12 @@
-"""A worker: runs the sessions that Temporal hands it.
+"""A worker: runs the sessions that Temporal assigns to it.
 
-A session that is open here sends a heartbeat every second. It is closed when it has rested for a while, when this
-worker is to stop, or when the engine gives it to somebody else.
+A session that is open here sends a heartbeat every second. It is closed when it has been idle for a while, when this
+worker stops, or when the engine assigns it to another worker.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -33,14 +33,16 @@ from assent.temporal.temporal_engine import QUEUE, queue_of_host
 
 BEAT_SECONDS = 1.0
 LINGER_SECONDS = 5.0
-"""Seconds for which a resting session stays open: it is likely to be used again."""
+"""Seconds for which an idle session stays open: it is likely to be used again."""
 MAX_SESSIONS = 500
 """How many sessions run in one worker at the same time."""
 DRAIN_SECONDS = 60.0
-"""Seconds that a worker that is to stop gives running turns to get to the next question, or to their end. What takes
-longer is ended, as when a server stops."""
+"""Seconds that running turns get to end, or to reach their next question, when a worker stops. Longer ones are
+interrupted, as when a server stops."""
+SHUTDOWN_SECONDS = 30.0
+"""Seconds that a worker then has to close its sessions and to tell the engine that it leaves."""
 POLLERS = PollerBehaviorSimpleMaximum(2)
-"""Few: the engine hands sessions to each poller of a frozen worker before it gives the worker up."""
+"""Few, because the engine assigns sessions to each poller of a frozen worker before it gives up on the worker."""
 
 Opener = Callable[[SessionInfo, int], Awaitable[OpenSession]]
 """Opens a session with a fence token."""
@@ -96,11 +98,14 @@ class SessionActivity:
         try:
             await self._until_over(opened)
         finally:
-            del self.open[attempt.session]
-            with suppress(LogError):
-                await opened.close()
-            self._closed(attempt.session)
+            await _finish(self._close(attempt.session, opened))
         return Ended("again" if await has_work(self._log, attempt.session) else "parked")
+
+    async def _close(self, session: str, opened: OpenSession) -> None:
+        del self.open[session]
+        with suppress(LogError):
+            await opened.close()
+        self._closed(session)
 
     async def _until_over(self, opened: OpenSession) -> None:
         """Raises ApplicationError if the session can no longer write."""
@@ -133,19 +138,38 @@ class SessionWorker:
         drain: float = DRAIN_SECONDS,
     ) -> None:
         self._sessions, self._sweeper, self._host, self._drain = sessions, sweeper, host, drain
+        self.most_sessions = MAX_SESSIONS
+        self.running = False
+        """Whether it takes sessions from the engine."""
+
+    @property
+    def open_sessions(self) -> int:
+        return len(self._sessions.open)
 
     async def run(self, client: Client, stop: asyncio.Event) -> None:
         workers = self._workers(client)
         running = [asyncio.create_task(worker.run()) for worker in workers]
         sweeping = asyncio.create_task(self._sweeper.run())
         stopping = asyncio.create_task(stop.wait())
+        self.running = True
         try:
             await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self.running = False
             for task in (stopping, sweeping):
                 task.cancel()
-            await asyncio.gather(*(worker.shutdown() for worker in workers))
-            await asyncio.gather(*running)
+            await self._shut_down(workers, running)
+
+    async def _shut_down(self, workers: Sequence[Worker], running: Sequence["asyncio.Task[None]"]) -> None:
+        """Raises what made a worker fail. The library sometimes never finishes its shutdown, after all sessions are
+        closed; we do not wait for that.
+        """
+        stopping = asyncio.gather(*(worker.shutdown() for worker in workers))
+        await asyncio.wait(running, timeout=self._drain + SHUTDOWN_SECONDS)
+        stopping.cancel()
+        unfinished = [task for task in running if task.cancel()]
+        await asyncio.gather(stopping, *unfinished, return_exceptions=True)
+        await asyncio.gather(*(task for task in running if task not in unfinished))
 
     def _workers(self, client: Client) -> list[Worker]:
         """All of them run workflows, which need no workspace; sessions come from the queue of the host."""
@@ -178,6 +202,15 @@ def _this_task() -> "asyncio.Task[object]":
     task = asyncio.current_task()
     assert task is not None
     return task
+
+
+async def _finish(work: Coroutine[None, None, None]) -> None:
+    """Wait for work that must not be interrupted: whoever cancels us once may do it again while we clean up."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    task.result()
 
 
 async def _stop(older: "asyncio.Task[object]") -> None:
