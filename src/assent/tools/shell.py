@@ -237,13 +237,17 @@ class ShellInvocation(Invocation):
         return (self._tool.files.absolute(self._params.dir_path),)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
-        from assent.tools.support.command_report import ended_badly, for_person
+        from assent.tools.support.command_report import ended_badly, for_person, not_built
 
         if self._trial is not None and self._trial.is_shown:
             return await self._trial.apply()
         if self._params.is_background:
             return await self._start_in_background(permit, live)
         ended = await self._watched(permit, await self._confined(permit), live)
+        if why := not_built(ended.finished):
+            raise ToolFailed(
+                "sandbox_failed", f"The command did not run, because its sandbox could not be built: {why}"
+            )
         report = self._report(ended, permit, self._sandbox.profile_for(permit))
         report += await self._offered(ended.finished, permit, live)
         notices = "".join(f"[{note}]\n" for note in self._notices)
