@@ -253,6 +253,19 @@ def test_lines_that_were_jumped_over_are_not_seen():
     assert seen.all and seen.next_unseen() is None
 
 
+def test_lines_that_disappear_at_once_are_not_seen_but_those_that_stayed_are():
+    time = 0.0
+    seen = SeenLines(20, lambda: time)
+    seen.look(0, 20)
+    seen.look(0, 15)
+    assert seen.unseen == 5
+    time = 5.0
+    seen.look(0, 10)
+    assert seen.unseen == 5, "who resizes the terminal later has seen what was there"
+    seen.look(15, 5)
+    assert seen.all
+
+
 def test_what_lies_outside_of_the_text_is_not_counted():
     seen = SeenLines(5)
     seen.look(3, 40)

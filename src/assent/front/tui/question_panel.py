@@ -175,8 +175,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def on_question_lines_seen(self) -> None:
         if self.call is not None:
-            if self.body.seen:
-                self._seen.add(self.call.approval.id)
+            (self._seen.add if self.body.seen else self._seen.discard)(self.call.approval.id)
             self._label()
 
     def reviewed(self, question: QuestionView, *, everything: bool) -> None:
@@ -243,13 +242,19 @@ class ApprovalPanel(Vertical, can_focus=True):
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
-        palette, listed, seen = self._styler().palette, self._offers(call), self.body.seen
+        """As high as with "yes to all", which appears once everything was shown: otherwise it would hide lines again."""
+        shown = self._drawn(self._offers(call))
+        highest = self._drawn(self._offers(call, to_all=True))
+        return shown.append("\n" * (highest.plain.count("\n") - shown.plain.count("\n")))
+
+    def _drawn(self, listed: list[Offer]) -> Text:
+        palette, seen = self._styler().palette, self.body.seen
         if self._selects:
             return menu(listed, self._choice, palette, self._width, seen=seen)
         return legend(listed, palette, self._width, seen=seen)
 
-    def _offers(self, call: AwaitingApproval) -> list[Offer]:
-        for_all = len(self._for_all) if self.all_seen else 0
+    def _offers(self, call: AwaitingApproval, *, to_all: bool = False) -> list[Offer]:
+        for_all = len(self._for_all) if to_all or self.all_seen else 0
         return offers(call, self.question, self._width, self._enter, for_all)
 
     @property
