@@ -21,7 +21,7 @@ from assent.front.tui.themes import LOOKS
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.viewer import ViewerScreen
 from support.app_harness import AppHarness
-from support.program import asks_for, shell
+from support.program import Json, asks_for, shell
 
 pytestmark = pytest.mark.spec("G5")
 MakeHarness = Callable[..., AppHarness]
@@ -92,8 +92,9 @@ async def test_every_answer_is_on_the_screen(harness: MakeHarness, size: tuple[i
 
 async def test_lines_that_the_answers_push_away_have_not_been_seen(harness: MakeHarness):
     """The keys of a question take several lines at this width, which is known only when they are drawn."""
-    call = shell("make deploy TARGET=prod") | {"id": "c"}
-    call["args"]["description"] = "Deploys what is here to the servers that people use"
+    said = "Deploys what is here to the servers that people use"
+    args = {"command": "make deploy TARGET=prod", "description": said}
+    call: Json = {"name": "run_shell_command", "args": args, "id": "c"}
     async with harness(asks_for(call)).open(prompt="go", size=(40, 20)) as on:
         await on.until_asked()
         await on.until_shown("lines unseen")
@@ -105,7 +106,7 @@ async def test_lines_that_the_answers_push_away_have_not_been_seen(harness: Make
 
 
 async def test_lines_that_the_hint_pushes_away_have_not_been_reviewed(harness: MakeHarness):
-    call = shell("make deploy TARGET=prod") | {"id": "c"}
+    call = shell("make deploy TARGET=prod")
     async with harness(asks_for(call)).open(prompt="go", size=(36, 10)) as on:
         await on.until_asked()
         await on.press("f")

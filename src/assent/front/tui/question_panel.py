@@ -242,7 +242,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
-        """As high as with "yes to all", which appears once everything was shown: otherwise it would hide lines again."""
+        """As high as with "yes to all", which appears once everything was shown, and would hide lines again."""
         shown = self._drawn(self._offers(call))
         highest = self._drawn(self._offers(call, to_all=True))
         return shown.append("\n" * (highest.plain.count("\n") - shown.plain.count("\n")))

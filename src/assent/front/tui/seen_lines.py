@@ -1,7 +1,7 @@
 """Which lines of a long text have been on the screen. Pure, except for the clock.
 
-Scrolling past a line shows it; jumping over it does not. Neither does a layout that is still being worked out: lines that
-disappear again at once, because what stands below them needed their place, have not been seen.
+Scrolling past a line shows it; jumping over it does not. Neither does a layout that is still being worked out: lines
+that disappear again at once, because what stands below them needed their place, have not been seen.
 """
 
 import time
