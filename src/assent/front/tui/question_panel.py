@@ -23,6 +23,7 @@ from assent.app.wording import count, description, editing, safe
 from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
+    ANSWERS,
     CLICKED,
     DIGITS,
     EnterKey,
@@ -38,6 +39,7 @@ from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_lines import QuestionLines
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.text_style import TextStyler
+from assent.front.tui.typed_elsewhere import TypedElsewhere, letter
 
 HINT_SECONDS = 2.5
 MENU_HEIGHT = 20
@@ -108,6 +110,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._current = ""
         self._shown_at = 0.0
         self._pressed: asyncio.TimerHandle | None = None
+        self._held = ""
+        """The newest key, if it could have been an answer."""
+        self._types = False
+        """Whether what was pressed turned out to be typing."""
         self._hint = ""
         self._words = 2
         """Lines for the title and the keys."""
@@ -283,13 +289,14 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         super().watch_has_focus(_has_focus)
+        self._types &= not _has_focus
         self.appear()
 
     def appear(self) -> None:
         """The question has just appeared: keys pressed before were not meant for it."""
         self.guard.disturb()
         self._forget_press()
-        self._hint = ""
+        self._hint = self._held = ""
         self._label()
         self.body.look()
 
@@ -301,7 +308,12 @@ class ApprovalPanel(Vertical, can_focus=True):
     def on_key(self, event: Key) -> None:
         """Every key comes here before bindings; only a single key after a pause answers."""
         key = self._meant(event)
-        if self._pressed is not None:
+        if text := self._typing(event):
+            event.stop()
+            self._forget_press()
+            self._types = True
+            self.post_message(TypedElsewhere(text))
+        elif self._pressed is not None:
             self._forget_press()
             self._say("Several keys at once are not an answer. Wait a moment, then press one.")
             event.stop()
@@ -311,6 +323,17 @@ class ApprovalPanel(Vertical, can_focus=True):
         elif self._hint:
             self._say("")
         self.guard.disturb()
+
+    def _typing(self, event: Key) -> str:
+        """What was typed, if it is no answer: a letter that means nothing here, or several in quick succession."""
+        text, held = letter(event), self._held
+        quick = self._pressed is not None or not self.guard.is_quiet(event.time)
+        before = held if quick and held != text else ""  # a key that is held down repeats itself
+        goes_on = quick and self._types  # keys that arrived before the focus had moved
+        means_nothing = text not in ANSWERS and event.key not in self._bindings.key_to_bindings
+        typed = bool(text) and (bool(before) or goes_on or means_nothing)
+        self._held = text if text in ANSWERS and not typed else ""
+        return before + text if typed else ""
 
     def _meant(self, event: Key) -> str:
         """The answer that the key stands for; Enter and numbers depend on the question."""

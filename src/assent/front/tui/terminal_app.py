@@ -41,6 +41,7 @@ from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
+from assent.front.tui.typed_elsewhere import TypedElsewhere
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
@@ -266,8 +267,8 @@ class AssentApp(App[None]):
     async def send(self, command: Command) -> None:
         await self.link.send(command)
 
-    @on(Transcript.Typed)
-    def _typed_elsewhere(self, message: Transcript.Typed) -> None:
+    @on(TypedElsewhere)
+    def _typed_elsewhere(self, message: TypedElsewhere) -> None:
         self.prompt.focus()
         self.prompt.insert(message.text)
 
