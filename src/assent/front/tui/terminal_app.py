@@ -130,7 +130,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self.conversation, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me, self._terminal.enter)
-        yield InputPanel(self.styler)
+        yield InputPanel(self.styler, self._guard)
         yield StatusLine(self.styler, self._clock, self._timer)
         yield TodoView(self.styler)
         yield QueueView(self.styler)
