@@ -54,7 +54,7 @@ coverage: setup ## run the tests and show which lines they reach, by package; CO
 
 docs: ## build the documentation site in build/docs; a broken link is an error
 	@scripts/setup docs
-	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -c docs . build/docs
+	@$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -c docs . build/docs
 	@echo "build/docs/index.html"
 
 clean: ## remove .venv, caches and build results

@@ -129,6 +129,29 @@ def asked_again(events: list[DurableEvent]) -> list[DurableEvent]:
     return [*events[:at], replace(asked, approval=replace(asked.approval, id="other")), *events[at:]]
 
 
+def answered_by_two(events: list[DurableEvent]) -> list[DurableEvent]:
+    """As if each side of a partition had decided for itself."""
+    at, answer = next((n, event) for n, event in enumerate(events) if isinstance(event, ApprovalAnswered))
+    return [*events[: at + 1], replace(answer, by="bob", key="other"), *events[at + 1 :]]
+
+
+def fallen_back(history: History) -> History:
+    """The primary died, and the standby that took over did not have the last turn, which everybody had seen."""
+    at = max(n for n, envelope in enumerate(history.logs["s1"]) if isinstance(envelope.event, PromptSubmitted))
+    return replace(history, logs=history.logs | {"s1": history.logs["s1"][:at]})
+
+
+def gone(history: History) -> History:
+    return replace(history, logs=history.logs | {"s1": ()}, watched=history.watched[2:])
+
+
+def written_by_both(history: History) -> History:
+    """The old primary went on alone, and its watchers saw what it wrote; the log of the new one has something else."""
+    log = history.logs["s1"]
+    other = tuple(replace(envelope, ts=9.0) if envelope.seq > 20 else envelope for envelope in log)
+    return replace(history, logs=history.logs | {"s1": other}, watched=history.watched[1:])
+
+
 def repeated(kind: type[DurableEvent]) -> Plant:
     def change(events: list[DurableEvent]) -> list[DurableEvent]:
         at = next(n for n, event in enumerate(events) if isinstance(event, kind))
@@ -149,7 +172,14 @@ PLANTS: dict[str, tuple[Plant, set[tuple[Kind, str]]]] = {
     ),
     "a command stays in the inbox": (without(CommandTaken), {("command lost", "s1")}),
     "a prompt counts twice": (repeated(PromptSubmitted), {("command taken twice", "s1")}),
-    "an answer counts twice": (repeated(ApprovalAnswered), {("command taken twice", "s1")}),
+    "an answer counts twice": (
+        repeated(ApprovalAnswered),
+        {("command taken twice", "s1"), ("answered twice", "s1")},
+    ),
+    "two servers take an answer each": (
+        in_log(answered_by_two),
+        {("answered twice", "s1"), ("effect without approval", "s1")},
+    ),
     "an effect is there twice": (with_effects(Effect("s1", "c1")), {("effect twice", "s1")}),
     "an effect is missing": (
         lambda history: replace(history, effects=history.effects[1:]),
@@ -184,6 +214,20 @@ PLANTS: dict[str, tuple[Plant, set[tuple[Kind, str]]]] = {
     "a watcher sees something else": (
         in_stream(lambda log: (*log[:3], replace(log[3], ts=2.0), *log[4:])),
         {("stream differs", "s1")},
+    ),
+    "a fail-over loses what was acknowledged": (fallen_back, {("command lost", "s1"), ("event lost", "s1")}),
+    "a fail-over loses a session": (
+        gone,
+        {("session lost", "s1"), ("command lost", "s1"), ("effect of an unknown call", "s1")},
+    ),
+    "two primaries write": (written_by_both, {("stream differs", "s1")}),
+    "a clock that is wrong lets an old writer in": (
+        in_log(lambda events: [*events, SessionOpened(20, "work")]),
+        {("writer came back", "s1")},
+    ),
+    "a worker that was frozen goes on with its command": (
+        with_effects(Effect("s1", "c1"), Effect("s1", "c2"), Effect("s1", "c2")),
+        {("effect twice", "s1")},
     ),
     "a watcher does not see the end": (in_stream(lambda log: log[:-1]), {("stream ends early", "s1")}),
 }
@@ -237,7 +281,7 @@ def test_the_order_in_which_a_history_was_recorded_does_not_matter(
         history,
         logs=dict(reversed(history.logs.items())),
         commands=history.commands[::-1],
-        watched=tuple(history.watched[n] for n in streams),
+        watched=tuple(history.watched[n] for n in streams if n < len(history.watched)),
         effects=tuple(history.effects[n] for n in effects if n < len(history.effects)) + history.effects[2:],
     )
     assert check(shuffled) == check(history)

@@ -21,13 +21,8 @@ def attach(program: Program, *args: str, env: dict[str, str] | None = None) -> T
 
 
 def answer(terminal: Terminal, key: str) -> None:
-    """Presses the key until it counts: right after a question appears no key does."""
     terminal.until("yes, once")
-    terminal.press(key)
-    while "too fast" in terminal.until_any("too fast", "All done."):
-        terminal.type("\x1b[B")  # a key that answers nothing clears the hint
-        terminal.until("yes, once")
-        terminal.press(key)
+    terminal.decide(key, "All done.")
 
 
 def there_again(terminal: Terminal) -> None:

@@ -24,8 +24,10 @@ PROVIDERS = {
     "claude-sonnet-5-5": {"ANTHROPIC_API_KEY": "k" * 20, "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"},
     "gpt-6.1-sol": {"OPENAI_API_KEY": "k" * 20, "OPENAI_BASE_URL": "http://127.0.0.1:9"},
     "deepseek-v4-pro": {"DEEPSEEK_API_KEY": "k" * 20, "DEEPSEEK_BASE_URL": "http://127.0.0.1:9"},
+    "llamacpp:any": {"LLAMACPP_BASE_URL": "http://127.0.0.1:9"},
 }
 NOT_YET = (
+    *("gettext", "ipaddress", "assent.models.openai_chat.local_servers"),
     *("typing_extensions", "platform", "secrets", "random", "shlex", "getpass", "shutil", "tempfile", "rapidfuzz"),
     *("httpx", "h11", "email", "http", "urllib.request", "pydantic", "textual", "litestar", "mcp"),
     *("assent.secrets.secret_search", "assent.policy.policy", "assent.web", "assent.policy.rule_words"),

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -36,14 +37,11 @@ def test_the_tour_is_played_to_its_end(program: Program):
     with Terminal(program, "tour", size=SIZE, env={"TMPDIR": str(program.folder)}) as terminal:
         terminal.until("python3 -m unittest -v")
         terminal.until(YES)
-        terminal.press("y")
-        terminal.until(">= 10_000 else 0")
+        terminal.decide("y", ">= 10_000 else 0")
         terminal.until(YES)
-        terminal.press("y")
-        terminal.until("Now the tests again")
+        terminal.decide("y", "Now the tests again")
         terminal.until(YES)
-        terminal.press("y")
-        terminal.until("All three tests pass now")
+        terminal.decide("y", "All three tests pass now")
         (project,) = program.folder.glob("assent-tour-*/cart")
         assert leave(terminal) == 0
         assert "sessions show" in terminal.shown  # what to do next, on the terminal as it was before
@@ -82,28 +80,30 @@ def test_a_question_sets_the_title_and_rings_as_configured(program: Program):
         submit(terminal, "go")
         terminal.until(YES)
         assert terminal.title == "? Run a command (risk: medium)"
-        terminal.press("y")
-        terminal.until("Done.")
+        terminal.decide("y", "Done.")
+
+
+def answer_yes(terminal: Terminal) -> None:
+    for result in ("Here is the change", "Now the tests again", "All three tests pass now"):
+        terminal.until(YES)
+        terminal.decide("y", result)
+
+
+def answer_no(terminal: Terminal) -> None:
+    """After a no, the person says something and the script continues with its next step."""
+    for number in (1, 2):
+        terminal.until(YES)
+        terminal.decide("n", "so the turn ends here", count=number)
+        terminal.type(f"go on {number}\r")
+    terminal.until(YES)
+    terminal.decide("y", "The tests still fail, because the change was not made")
 
 
 @pytest.mark.spec("G6")
-@pytest.mark.parametrize("answers", ["yyy", "nn"])
-def test_the_tour_ends_well_whatever_is_answered_and_typed(program: Program, answers: str):
-    """After a no, the person says something and the script continues with its next step."""
+@pytest.mark.parametrize("answer", [answer_yes, answer_no], ids=["yes", "no"])
+def test_the_tour_ends_well_whatever_is_answered_and_typed(program: Program, answer: Callable[[Terminal], None]):
     with Terminal(program, "tour", size=(100, 40), env={"TMPDIR": str(program.folder)}) as terminal:
-        for number, answer in enumerate(answers, start=1):
-            terminal.until("yes, once")
-            terminal.press(answer)
-            terminal.until_true(lambda: "yes, once" not in terminal.shown, "the question stays")
-            if answer == "n":
-                terminal.until("so the turn ends here", count=number)
-                terminal.type(f"go on {number}\r")
-        if answers == "nn":
-            terminal.until("yes, once")
-            terminal.press("y")
-            terminal.until("The tests still fail, because the change was not made")
-        else:
-            terminal.until("All three tests pass now")
+        answer(terminal)
         for words in ("what now?", "hello?"):
             terminal.type(f"{words}\r")
             terminal.until(f"❯ {words}")
@@ -163,8 +163,7 @@ def test_a_paste_never_answers(program: Program, pasted: str):
         terminal.type(f"\x1b[200~{pasted}\x1b[201~")
         terminal.read_for(QUIET)
         assert program.events_of_type("approval.answered") == []
-        terminal.press("n")
-        terminal.until("⊘ run_shell_command")
+        terminal.decide("n", "⊘ run_shell_command")
     assert not (program.folder / "canary").exists()
 
 
@@ -202,8 +201,7 @@ def test_the_screen_is_drawn_anew_after_ctrl_z(program: Program):
         terminal.until_true(lambda: YES not in terminal.shown, "it did not leave the screen")
         terminal.process.send_signal(signal.SIGCONT)
         terminal.until_true(lambda: YES in terminal.shown and "go" in terminal.shown, "it did not come back")
-        terminal.press("n")
-        terminal.until("⊘ run_shell_command")
+        terminal.decide("n", "⊘ run_shell_command")
 
 
 def test_the_screen_follows_the_size_of_the_window(program: Program):
@@ -258,11 +256,9 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(program: Program):
     ) as it:
         submit(it, "go")
         it.until(YES)
-        it.press("e")
-        it.until("in the editor")
+        it.decide("e", "in the editor")
         it.type("mine\n")
         it.until("+ mine")
         it.until(YES)
-        it.press("y")
-        it.until("Done.")
+        it.decide("y", "Done.")
     assert (program.folder / "notes.txt").read_text() == "mine\n"

@@ -175,14 +175,12 @@ def test_in_the_terminal_t_tries_and_y_applies(program: Program):
         terminal.until("> go")
         terminal.type("\r")
         terminal.until("t  try it first")
-        terminal.press("t")
-        terminal.until("Apply what it did: 1 file added, 1 file changed")
+        terminal.decide("t", "Apply what it did: 1 file added, 1 file changed")
         terminal.until("y  apply this")
         assert (program.folder / "a.txt").read_text() == "hi\n"
         terminal.type(" ")  # leaves out the first part
         terminal.until("y  apply these parts")
-        terminal.press("y")
-        terminal.until("All done.")
+        terminal.decide("y", "All done.")
     assert tree(program) == {"a.txt": "hi\n", "b.txt": "x\n"}
 
 

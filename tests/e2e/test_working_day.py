@@ -140,24 +140,22 @@ def test_a_day_of_work(program: Program):
     with day.open("--resume", "latest") as terminal:
         terminal.until("write it down")
         terminal.until(YES)
-        review_and_answer(terminal)
-        terminal.until("The notes are written.")
+        review_and_answer(terminal, "The notes are written.")
         say(terminal, "/quit")
         assert terminal.wait() == 0
         assert_scrollback(terminal)
     assert len((program.folder / "notes.txt").read_text().splitlines()) == 80
 
 
-def review_and_answer(terminal: Terminal) -> None:
+def review_and_answer(terminal: Terminal, result: str) -> None:
     """A change that does not fit is approved only after all of it was on the screen."""
-    terminal.press("f")
-    terminal.until("u next unseen")
+    terminal.decide("f", "u next unseen")
     for _ in range(12):
         terminal.type("u")
     terminal.until("all seen")
     terminal.type("q")
     terminal.until(YES)
-    terminal.press("y")
+    terminal.decide("y", result)
 
 
 def assert_scrollback(terminal: Terminal) -> None:

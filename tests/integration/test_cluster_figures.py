@@ -114,7 +114,7 @@ async def answered(cluster: ChaosCluster, question: Json, at: float) -> float:
 async def test_parked_sessions_cost_nothing_and_answers_wake_them_fast(cluster: ChaosCluster):
     await park(cluster)
     assert cluster.temporal.process is not None
-    postgres = int((cluster.postgres.folder / "data" / "postmaster.pid").read_text().split()[0])
+    postgres = int((cluster.postgres.primary.folder / "data" / "postmaster.pid").read_text().split()[0])
     costs = [
         *(Cost("worker", node.pid) for node in cluster.workers),
         *(Cost("server", node.pid) for node in cluster.servers),

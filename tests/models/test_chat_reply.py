@@ -266,7 +266,7 @@ def test_a_call_before_the_one_that_the_limit_cut_stays() -> None:
 
 
 @pytest.mark.spec("F9")
-@pytest.mark.parametrize("arguments", ['{"n": 1', "[1]", "3", '"x"', "{} {}", "[" * 10**5])
+@pytest.mark.parametrize("arguments", ['{"n": 1', "[1]", "3", '"x"', '{"n": 1} {"n": 2}', '{"n": 1} {', "[" * 10**5])
 def test_arguments_that_are_no_object_break_the_reply(arguments: str) -> None:
     with pytest.raises(BrokenStream, match="an incomplete call of a"):
         read(call(0, "aaaa", "a", arguments), CALLS)

@@ -99,3 +99,10 @@ def test_nothing_of_this_is_loaded_on_the_way_to_a_request() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     slow = {"local_servers", "chat_listing", "ollama_listing", "server_catalog", "json_client", "h11", "email", "zlib"}
     assert slow & set(run.stdout.split()) == set()
+
+
+async def test_only_the_server_that_matters_is_asked() -> None:
+    async with FakeCatalog(LLAMACPP) as ours, FakeCatalog({}) as others:
+        places = dict.fromkeys(VARIABLES, others.url) | {"LLAMACPP_BASE_URL": ours.url}
+        (server,) = await find_local_servers(places, 20.0, 20.0, only="llamacpp")
+    assert (server.provider, others.asked) == ("llamacpp", [])

@@ -65,6 +65,8 @@ WRITTEN: dict[str, Callable[[list[Json]], bytes]] = {
     "an end marker": lambda sent: stream([*sent, "[DONE]"]),
     "the last event twice": lambda sent: stream([*sent, sent[-1]]),
     "no error": lambda sent: stream([{"error": None}, *sent]),
+    "numbers that JSON does not know": lambda sent: stream(['{"x": [NaN, -Infinity]}', *sent]),
+    "half a letter": lambda sent: stream(['{"x": "\\ud83d"}', *sent]),
 }
 
 
@@ -96,8 +98,6 @@ async def test_a_stream_that_comes_byte_by_byte_is_the_same(wire: str, compresse
         b"data: null\n\n",
         b"data: []\n\n",
         b'data: {"a": 1}{"b": 2}\n\n',
-        b'data: {"x": NaN}\n\n',
-        b'data: {"x": "\\ud83d"}\n\n',
         b"data: " + b"[" * 100_000 + b"\n\n",
         b"event: error\ndata: Internal server error\n\n",
     ],
@@ -179,7 +179,60 @@ Cases = dict[str, tuple[list[Json], list[Chunk]]]
 """The events of a reply, and what they mean."""
 
 
+CALLED: list[Chunk] = [CallChunk("read_file", {}, "c1"), Finished("stop")]
+
 CHAT: Cases = {
+    "an empty list for every object": (
+        [{"choices": [{"delta": []}], "usage": []}, chat_delta(content="hi", tool_calls={}), chat_end(usage=[])],
+        hi(),
+    ),
+    "an empty text for every object": ([{"choices": [{"delta": ""}]}, chat_delta(content="hi"), chat_end()], hi()),
+    "null in every list": (
+        [
+            {"choices": [None]},
+            chat_delta(content=[None, "hi"], tool_calls=[None], reasoning_details=[None]),
+            chat_end(),
+        ],
+        hi(),
+    ),
+    "usage that makes no sense": (
+        [chat_delta(content="hi"), chat_end(usage={"prompt_tokens": "many", "prompt_tokens_details": 7})],
+        hi(),
+    ),
+    "half an emoji in each chunk": (
+        [
+            '{"choices": [{"delta": {"content": "hi \\ud83d"}}]}',
+            '{"choices": [{"delta": {"content": "\\ude00"}}]}',
+            chat_end(),
+        ],
+        [TextChunk("hi \ufffd"), TextChunk("\ufffd"), Finished("stop")],
+    ),
+    "the logarithm of zero": (
+        ['{"choices": [{"delta": {"content": "hi"}, "logprobs": {"content": [{"logprob": -Infinity}]}}]}', chat_end()],
+        hi(),
+    ),
+    "one call without a list": (
+        [
+            chat_delta(tool_calls={"index": 0, "id": "c1", "function": {"name": "read_file", "arguments": TEXT}}),
+            chat_end(),
+        ],
+        ONE_CALL,
+    ),
+    "an empty object before the arguments": ([chat_call(arguments="{}"), chat_call(None, TEXT), chat_end()], ONE_CALL),
+    "the arguments twice": ([chat_call(), chat_call(), chat_end("tool_calls")], ONE_CALL),
+    "the arguments in pieces, and then at once": (
+        [chat_call(arguments=TEXT[:5]), chat_call(None, TEXT[5:], id=None), chat_call(), chat_end("tool_calls")],
+        ONE_CALL,
+    ),
+    "an empty object twice": ([chat_call(arguments="{} {}"), chat_end()], CALLED),
+    "two calls with one index and one id": (
+        [chat_call(arguments="{}"), chat_call("ls", "{}"), chat_end()],
+        [CALLED[0], CallChunk("ls", {}), Finished("stop")],
+    ),
+    "the word null for no finish reason": (
+        [{"choices": [{"delta": {"content": "hi"}, "finish_reason": "null"}]}, "[DONE]"],
+        hi(),
+    ),
     "a name in pieces": ([chat_call("read_", ""), chat_call("file", TEXT, id=None), chat_end()], ONE_CALL),
     "a name with spaces": ([chat_call(" read_file\n"), chat_end()], ONE_CALL),
     "a number that is text": ([chat_call(index="0"), chat_end()], ONE_CALL),
@@ -194,6 +247,28 @@ CHAT: Cases = {
     "an id that is a number": ([chat_call(id=7), chat_end()], [CallChunk("read_file", ARGS), Finished("stop")]),
 }
 GEMINI: Cases = {
+    "null for every switch": (
+        [
+            gemini({"text": "hi", "thought": None, "functionCall": None}),
+            gemini(gemini_call(id=7, willContinue=None), finish="STOP"),
+        ],
+        [TextChunk("hi"), CallChunk("read_file", ARGS), Finished("stop")],
+    ),
+    "an empty list for every object": (
+        [
+            {"candidates": [{"content": []}], "usageMetadata": [], "promptFeedback": []},
+            gemini({"text": "hi"}, finish="STOP"),
+        ],
+        hi(),
+    ),
+    "no reason to block": (
+        [{"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}}, gemini({"text": "hi"}, finish="STOP")],
+        hi(),
+    ),
+    "a signature alone": (
+        [gemini({"text": "hi"}), gemini({"thoughtSignature": "s"}, finish="STOP")],
+        [TextChunk("hi"), TextChunk("", "s"), Finished("stop")],
+    ),
     "arguments as text": ([gemini(gemini_call(args=TEXT, id="c1"), finish="STOP")], ONE_CALL),
     "nothing in its places": (
         [{"candidates": None}, {"candidates": [{"content": {"parts": None}}]}, gemini({"text": "hi"}, finish="STOP")],
@@ -207,6 +282,39 @@ GEMINI: Cases = {
     "usage at last": ([gemini({"text": "hi"}, finish="STOP"), {"usageMetadata": {"promptTokenCount": 5}}], hi(input=5)),
 }
 MESSAGES: Cases = {
+    "an end marker instead of message_stop": ([block(0, text="hi"), message_end()[0], "[DONE]"], hi()),
+    "deltas without a type": (
+        [
+            block(0, text=""),
+            {"type": "content_block_delta", "index": 0, "delta": {"text": "hi"}},
+            block(1, "tool_use", id="c1", name="read_file"),
+            {"type": "content_block_delta", "index": 1, "delta": {"partial_json": TEXT}},
+            *message_end("tool_use"),
+        ],
+        [TextChunk("hi"), *ONE_CALL],
+    ),
+    "an empty list for every object": (
+        [
+            {"type": "message_start", "message": []},
+            block(0, text="hi"),
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_details": "none"}, "usage": []},
+            {"type": "message_stop"},
+        ],
+        hi(),
+    ),
+    "an id that is a number": (
+        [block(0, "tool_use", id=77, name="read_file", input=ARGS), *message_end("tool_use")],
+        [CallChunk("read_file", ARGS), Finished("stop")],
+    ),
+    "an empty object before the input": (
+        [
+            block(0, "tool_use", id="c1", name="read_file", input={}),
+            block_delta(0, "input_json_delta", partial_json="{}"),
+            block_delta(0, "input_json_delta", partial_json=TEXT),
+            *message_end("tool_use"),
+        ],
+        ONE_CALL,
+    ),
     "input as text": ([block(0, "tool_use", id="c1", name="read_file", input=TEXT), *message_end()], ONE_CALL),
     "no index": ([block(None, text=None), block_delta(None, "text_delta", text="hi"), *message_end()], hi()),
     "a block that never began": ([block_delta(0, "text_delta", text="hi"), *message_end()], hi()),
@@ -217,6 +325,48 @@ MESSAGES: Cases = {
     "another message": ([*WHOLE["messages"], *WHOLE["messages"]], READ),
 }
 RESPONSES: Cases = {
+    "no deltas, but the whole text": (
+        [{"type": "response.output_text.done", "item_id": "m1", "text": "hi"}, done(message("m1", "hi")), completed()],
+        hi(),
+    ),
+    "no deltas, but a whole piece": (
+        [
+            {"type": "response.content_part.done", "item_id": "m1", "part": {"type": "output_text", "text": "hi"}},
+            completed(),
+        ],
+        hi(),
+    ),
+    "deltas, and the whole text and piece under other ids": (
+        [
+            said("hi", "m1"),
+            {"type": "response.output_text.done", "item_id": "m2", "text": "hi"},
+            {"type": "response.content_part.done", "item_id": "m3", "part": {"type": "output_text", "text": "hi"}},
+            done(message("m4", "hi")),
+            completed(message("m5", "hi")),
+        ],
+        hi(),
+    ),
+    "a refusal without deltas": (
+        [done({"type": "message", "id": "m", "content": [{"type": "refusal", "refusal": "no"}]}), completed()],
+        [TextChunk("no"), Finished("safety")],
+    ),
+    "a response that somebody cancelled": (
+        [said("hi"), completed(status="cancelled")],
+        [TextChunk("hi"), Finished("other", said="incomplete")],
+    ),
+    "another word for the end": ([said("hi"), {"type": "response.done", "response": {"status": "completed"}}], hi()),
+    "null for every number": (
+        [
+            {"type": "response.reasoning_summary_text.delta", "delta": "", "summary_index": None, "item_id": None},
+            said("hi"),
+            completed(usage=[]),
+        ],
+        hi(),
+    ),
+    "ids that are numbers": (
+        [done(item() | {"id": 1, "call_id": 2}), completed()],
+        [CallChunk("read_file", ARGS), Finished("stop")],
+    ),
     "an item that ends twice": ([done(item()), done(item()), completed(item())], ONE_CALL),
     "a call only at the end": ([completed(item())], ONE_CALL),
     "a text only at the end": ([completed(message("m1", "hi"))], hi()),
@@ -274,3 +424,47 @@ async def test_the_blank_line_after_the_end_marker_may_be_missing(end: bytes) ->
 @pytest.mark.parametrize("wire", ["messages", "responses"])
 async def test_what_follows_a_complete_reply_does_not_matter(wire: str) -> None:
     assert await read(wire, response(stream(WHOLE[wire]) + b"data: {{\n\ngarbage")) == READ
+
+
+ODD_FAILURES: dict[str, tuple[str, Json, type[ModelError], str]] = {
+    "an error of a choice": (
+        "chat",
+        {"choices": [{"delta": {"content": ""}, "error": {"code": 429, "message": "slow down"}}]},
+        BrokenStream,
+        "slow down",
+    ),
+    "credit that ends in a choice": (
+        "chat",
+        {"choices": [{"finish_reason": "error", "error": {"code": 402, "message": "no credits"}}]},
+        QuotaExhausted,
+        "no credits",
+    ),
+    "FastAPI's detail": ("chat", {"detail": "the worker died"}, BrokenStream, "the worker died"),
+    "words instead of JSON": ("chat", "upstream connect error", BrokenStream, "upstream connect error"),
+}
+
+
+@pytest.mark.spec("K4")
+@pytest.mark.parametrize("odd", ODD_FAILURES)
+async def test_no_failure_inside_a_reply_is_a_silent_success(odd: str) -> None:
+    wire, sent, error, words = ODD_FAILURES[odd]
+    with pytest.raises(error, match=words):
+        await events(wire, *WHOLE[wire][:1], sent, *WHOLE[wire][1:])
+
+
+@formats
+@pytest.mark.spec("K4")
+async def test_a_key_echoed_inside_a_reply_is_masked(wire: str) -> None:
+    sent = {"type": "error", "error": {"code": 500, "message": "bad test-key-123"}}
+    with pytest.raises(ModelError, match=r"bad \[key\]"):
+        await events(wire, sent)
+    with pytest.raises(ModelError, match=r"bad \[key\]"):
+        await events(wire, "bad test-key-123")
+
+
+@pytest.mark.parametrize("given", [7, True, {"x": 1}])
+async def test_what_matters_in_an_event_is_not_repaired(given: Json) -> None:
+    with pytest.raises(BrokenStream):
+        await events("chat", chat_delta(content=given if given != {"x": 1} else None, refusal=given), chat_end())
+    with pytest.raises(BrokenStream):
+        await events("messages", block(0, "tool_use", id="c1", name="f"), block_delta(0, "x", partial_json=given))

@@ -66,6 +66,17 @@ async def until_free(log: PostgresLog) -> None:
             await asyncio.sleep(0.01)
 
 
+async def test_several_machines_may_create_the_tables_at_once(postgres_server: PostgresServer, schema: str):
+    logs = [PostgresLog(postgres_server.url, schema) for _ in range(6)]
+    try:
+        opened = await asyncio.gather(*(log._connections.connect() for log in logs))  # pyright: ignore[reportPrivateUsage]
+        for connection in opened:
+            await connection.close()
+    finally:
+        for log in logs:
+            await log.close()
+
+
 async def test_another_machine_hears_of_new_events_and_commands(log: PostgresLog, other: PostgresLog):
     await log.create("s", 1.0, CREATED)
     heard, all_heard = asyncio.Event(), asyncio.Event()

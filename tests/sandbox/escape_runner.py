@@ -1,6 +1,8 @@
 """Runs commands in a profile and prints what came of them as JSON: a program, so that it can run as any user.
 
 python escape_runner.py WORKSPACE HOME DATA < [[profile, command], …]
+
+The profile `beside` is `workspace` for a command that runs beside all that follow, once it has printed something.
 """
 
 import asyncio
@@ -13,7 +15,7 @@ from assent.process.pty import Size
 from assent.process.run_program import run
 from assent.proxy.proxy_server import Proxy
 from assent.proxy.sandbox_port import SandboxPort
-from assent.sandbox.confinement import Confinement, confined_environment
+from assent.sandbox.confinement import Confinement, Unconfined, confined_environment
 from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
@@ -37,8 +39,18 @@ async def main(work: str, home: str, data: str) -> None:
     if problem := await confinement.problem():
         sys.stdout.write(json.dumps({"problem": problem}))
         return
+    beside: list[asyncio.Task[object]] = []
     for profile, command in json.load(sys.stdin):
-        confined = await confinement.confine(profile, work)
+        if profile == "beside":
+            started = asyncio.Event()
+            beside.append(asyncio.ensure_future(run_beside(confinement, command, work, home, started)))
+            await started.wait()
+            continue
+        try:
+            confined = await confinement.confine(profile, work)
+        except Unconfined as error:
+            results.append({"code": None, "output": str(error), "notes": []})
+            continue
         assert confined is not None
         proxied = confined.sandbox_port is not None
         env = confined_environment(child_environment(extra={"HOME": home}), proxied=proxied)
@@ -50,7 +62,23 @@ async def main(work: str, home: str, data: str) -> None:
             proxy.cancel()
         notes = confined.clean_up()
         results.append({"code": finished.code, "output": finished.output.text(), "notes": notes})
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(*beside, return_exceptions=True)
     sys.stdout.write(json.dumps({"results": results}))
+
+
+async def run_beside(confinement: Confinement, command: str, work: str, home: str, started: asyncio.Event) -> object:
+    confined = await confinement.confine("workspace", work)
+    assert confined is not None
+    env = confined_environment(child_environment(extra={"HOME": home}))
+    return await run(
+        ["/bin/bash", "-c", command],
+        cwd=work,
+        env=env,
+        launcher=confined.launcher,
+        on_output=lambda _: started.set(),
+    )
 
 
 if __name__ == "__main__":

@@ -149,6 +149,16 @@ KERNEL = {
 }
 
 
+EXCHANGING = """exec python3 -c '
+import ctypes, os
+os.makedirs("a/.vscode"); os.symlink("OTHER", "b"); print("ready", flush=True)
+exchange = ctypes.CDLL(None).renameat2
+while True:
+    exchange(-100, b"a", -100, b"b", 2)
+'"""
+"""`a` is a folder with a protected file, and then a link to another place, and so on."""
+
+
 class Scene(Struct, frozen=True, kw_only=True):
     root: Path
     work: Path
@@ -191,6 +201,7 @@ class Scene(Struct, frozen=True, kw_only=True):
         """Everything that must stay as it is."""
         folders = [self.outside, self.home, self.data, *(self.work / name for name in PROTECTED)]
         files = [path for folder in folders for path in (folder, *folder.rglob("*")) if path.is_file()]
+        files = [path for path in files if ".removed-by-assent" not in str(path)]
         return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
 
 
@@ -247,6 +258,7 @@ def _prepared(root: Path, uid: int) -> Iterator[Scene]:
         work / ".env": CANARY,
         work / "nested/.env": CANARY,
         work / "nested/.vscode/tasks.json": "{}",
+        work / "deep/down/.env": CANARY,
         work / ".vscode/tasks.json": "{}",
         work / ".assent/settings.toml": "",
         work / "code.py": "print(1)\n",
@@ -339,6 +351,21 @@ def test_the_kernel_offers_no_way_out(scene: Scene, profile: str):
     offered = {name: one["output"] for name, one in zip(KERNEL, found, strict=True) if CANARY in one["output"]}
     assert offered == {}
     assert scene.sleeper.poll() is None
+
+
+def test_a_secret_cannot_be_moved_where_the_next_command_could_read_it(scene: Scene):
+    found = scene.run(("workspace", "mv deep/down deep/node_modules; mv deep venv"), ("workspace", "cat */*/.env"))
+    assert CANARY not in found[1]["output"]
+    assert (scene.work / "deep/down/.env").exists()
+
+
+def test_a_folder_that_becomes_a_link_while_the_sandbox_is_built_opens_no_other_place(scene: Scene):
+    """A command in the background exchanges a folder all the time; the others are built on what it left."""
+    other = os.path.relpath(scene.outside, scene.work)
+    exchanging = EXCHANGING.replace("OTHER", other)
+    found = scene.run(("beside", exchanging), *(("workspace", "echo x > {outside}/new; echo x > a/new; true"),) * 40)
+    assert len(found) == 40
+    assert not (scene.outside / "new").exists()
 
 
 def test_a_command_that_only_reads_can_write_nothing_and_open_no_socket(scene: Scene):

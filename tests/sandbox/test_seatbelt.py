@@ -7,6 +7,7 @@ import pytest
 
 from assent.sandbox import confinement, seatbelt
 from assent.sandbox.boxes import Box, BoxProblem
+from assent.sandbox.kept_places import KeptPlaces
 from assent.sandbox.profiles import NETWORK, READ_ONLY, WORKSPACE, Profile
 from assent.sandbox.seatbelt import PROGRAM, seatbelt_launcher, seatbelt_profile
 
@@ -21,7 +22,7 @@ BOX = Box(
     protected=("/w/.git/hooks", "/w/a/b/.assent"),
     hidden=("/w/.env", "/home/me/.ssh"),
     emptied=("/w/.npmrc",),
-    absent=("/w/.git/config.worktree",),
+    kept=KeptPlaces(empty=("/w/.git/config.worktree",)),
 )
 
 

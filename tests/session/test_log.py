@@ -27,6 +27,7 @@ from assent.events import (
     ModeChanged,
     ModelReplied,
     PromptSubmitted,
+    SessionArchived,
     SessionCreated,
     SessionOpened,
     SessionRenamed,
@@ -47,6 +48,7 @@ from assent.session.log import (
     Opening,
     SessionBusy,
     SessionLog,
+    SessionPage,
     Stamp,
     Waiting,
     new_session_id,
@@ -630,6 +632,7 @@ async def test_what_waits_is_known_over_all_sessions_the_oldest_first(log: Sessi
     ]
     assert [w.call_id for w in await log.waiting("", limit=1, offset=1)] == ["c2"]
     assert await log.count_waiting() == {"": 2, "bob": 1}
+    assert await log.count_waiting("bob") == {"bob": 1}
     assert await log.waiting_call("s", "c2") == Waiting("s", "c2", 4.0, ASKED)
     assert await log.waiting_call("s", "c3") is None
     assert (await log.expired(49.0), set(await log.expired(50.0))) == ([], {"s", "t"})
@@ -681,9 +684,23 @@ async def test_the_line_of_a_session_says_how_it_is(log: SessionLog):
     assert (info.unfinished, info.held, info.events) == (False, False, 5)
     assert await log.sessions() == [info]
     assert await log.infos(["s", "none"]) == {"s": info}
-    assert await log.heads() == {"s": 5}
+    assert await log.heads() == {"s": 5} == await log.heads(["s", "none"])
+    assert await log.heads([]) == {}
     with pytest.raises(NoSuchSession):
         await log.info("t")
+
+
+async def test_the_sessions_of_an_owner_come_in_pages(log: SessionLog):
+    for number, owner in enumerate(["ann", "bob", "ann", "ann", "ann"]):
+        await log.create(f"s{number}", float(number), msgspec.structs.replace(CREATED, owner=owner))
+    fence = await log.acquire("s3")
+    await log.append(fence, [Envelope(2, 3.0, "s3", SessionArchived(True, "ann"))])
+    of_ann = await log.sessions("ann")
+    assert [info.id for info in of_ann] == ["s4", "s3", "s2", "s0"]
+    assert await log.page("ann", 2, 1) == SessionPage(of_ann[1:3], 4, 1)
+    assert [info.id for info in (await log.page("ann", 2, 1, archived=False)).sessions] == ["s2", "s0"]
+    assert await log.page("ann", 9, archived=True) == SessionPage([of_ann[1]], 1, 1)
+    assert await log.page("eve", 9) == SessionPage([], 0, 0)
 
 
 async def test_sessions_with_commands_are_known(log: SessionLog):

@@ -9,10 +9,11 @@ import msgspec
 
 from assent.client import Api
 from assent.client.http_client import Http
+from support import namespaces
+from support.chaos_links import Site, Sites
 from support.cluster import ServerNode, WorkerNode
-from support.postgres_server import PostgresServer
+from support.postgres_pair import PostgresPair
 from support.program import Json, Program
-from support.relay import Relay
 from support.temporal_server import TemporalServer
 
 REQUEST_SECONDS = 5.0
@@ -23,13 +24,18 @@ SKEWS = (-300, -5, 5, 300)
 
 
 class ChaosNode:
-    """A server or a worker, behind relays of its own to the database and to Temporal."""
+    """A server or a worker, at a site of its own."""
 
-    def __init__(self, node: ServerNode | WorkerNode, model: str, database: str, links: dict[str, Relay]) -> None:
-        self.node, self.links = node, links
+    def __init__(self, node: ServerNode | WorkerNode, model: str, database: str, site: Site) -> None:
+        self.node, self.links = node, site.links
         self._model = model
-        places = ("--engine", f"temporal://127.0.0.1:{links['temporal'].port}/default")
-        self._places = ("--log", f"postgresql://assent@127.0.0.1:{links['postgres'].port}/{database}", *places)
+        self._places = ("--log", f"postgresql://assent@{site.database}/{database}", "--engine", site.engine)
+        if site.place is not None and site.door is not None:
+            node.program.launcher = site.place.launcher
+            there = (
+                ("--listen", site.place.address) if isinstance(node, WorkerNode) else ("--port", str(site.door.port))
+            )
+            self._places += there
         self.api: Api | None = None
         """Of a server that runs."""
 
@@ -71,36 +77,28 @@ class ChaosNode:
 
 
 class ChaosCluster:
+    """In network namespaces where that is possible."""
+
     def __init__(self, base: Path, chance: random.Random) -> None:
         self.program = Program(base)
         self.chance = chance
-        self.postgres = PostgresServer()
-        self.temporal = TemporalServer(base / "temporal.db")
+        self.network = namespaces.Network() if namespaces.possible() else None
+        self._sites = Sites(self.network)
+        engine, *databases = self._sites.start()
+        self.postgres = PostgresPair(*databases)
+        self.temporal = TemporalServer(base / "temporal.db", engine)
         self.workers: list[ChaosNode] = []
         self.servers: list[ChaosNode] = []
-        self._relays: list[Relay] = []
 
     async def start(self, model: str, *, workers: int, servers: int) -> None:
-        await asyncio.to_thread(self.postgres.create)
-        await asyncio.to_thread(self.postgres.start)
+        name = await asyncio.to_thread(self.postgres.create)
         await asyncio.to_thread(self.temporal.start)
-        name = self.postgres.new_database().split("?")[0].rpartition("/")[2]
         for number in range(workers + servers):
             made = WorkerNode if number < workers else ServerNode
-            node = ChaosNode(made(self.program, f"node{number}"), model, name, await self._links())
+            site = await self._sites.site(self.postgres, self.temporal)
+            node = ChaosNode(made(self.program, f"node{number}"), model, name, site)
             (self.workers if number < workers else self.servers).append(node)
             await node.start()
-
-    async def _links(self) -> dict[str, Relay]:
-        socket = str(self.postgres.folder / ".s.PGSQL.5432")
-        links = {
-            "postgres": Relay(lambda: asyncio.open_unix_connection(socket)),
-            "temporal": Relay(lambda: asyncio.open_connection("127.0.0.1", self.temporal.port)),
-        }
-        for relay in links.values():
-            await relay.start()
-        self._relays += links.values()
-        return links
 
     @property
     def nodes(self) -> list[ChaosNode]:
@@ -115,7 +113,6 @@ class ChaosCluster:
     async def end(self) -> None:
         for node in self.nodes:
             await node.kill()
-        for relay in self._relays:
-            await relay.close()
         await asyncio.to_thread(self.temporal.stop)
         await asyncio.to_thread(self.postgres.remove)
+        await self._sites.end()

@@ -32,6 +32,8 @@ AT_ONCE = 20
 REFUSED = 500
 """From this status on, a request is sent again."""
 
+NOT_FOUND = 404
+
 T = TypeVar("T")
 
 
@@ -213,7 +215,15 @@ class Load:
             await asyncio.wait([running])
 
     async def _logs(self) -> dict[str, tuple[Envelope, ...]]:
-        return {session: tuple(await self.send(lambda api, id=session: api.history(id))) for session in self.sessions}
+        return {session: await self._log(session) for session in self.sessions}
+
+    async def _log(self, session: str) -> tuple[Envelope, ...]:
+        try:
+            return tuple(await self.send(lambda api: api.history(session)))
+        except ApiProblem as problem:
+            if problem.status != NOT_FOUND:
+                raise
+            return ()
 
     def _effects(self) -> list[Effect]:
         found = {id: folder / "effects" for id, folder in self.sessions.items() if (folder / "effects").exists()}

@@ -28,10 +28,12 @@ from assent.events import (
 EventT = TypeVar("EventT", bound=DurableEvent)
 YES: tuple[Outcome, ...] = ("proceed_once", "proceed_always")
 Kind = Literal[
+    "session lost",
     "log has a gap",
     "writer came back",
     "command lost",
     "command taken twice",
+    "answered twice",
     "effect twice",
     "effect lost",
     "effect of an unknown call",
@@ -41,6 +43,7 @@ Kind = Literal[
     "stream repeats",
     "stream goes back",
     "stream differs",
+    "event lost",
     "stream ends early",
     "session did not end",
 ]
@@ -75,7 +78,7 @@ class Effect(Struct, frozen=True):
 
 class History(Struct, frozen=True):
     logs: dict[str, tuple[Envelope, ...]]
-    """The final logs, by session."""
+    """The final logs, by session; empty for a session that was created, and is not there."""
     commands: tuple[Command, ...] = ()
     watched: tuple[Watched, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -101,11 +104,15 @@ def check(history: History) -> list[Fault]:
 
 
 def _check_log(session: str, log: Sequence[Envelope]) -> Iterator[Fault]:
+    if not log:
+        yield Fault("session lost", session)
     if [envelope.seq for envelope in log] != list(range(1, len(log) + 1)):
         yield Fault("log has a gap", session)
     fences = [event.fence for event in _of(log, SessionOpened)]
     if fences != sorted(set(fences)):
         yield Fault("writer came back", session, str(fences))
+    answered = _repeated(event.approval_id for event in _of(log, ApprovalAnswered))
+    yield from (Fault("answered twice", session, approval) for approval in answered)
     yield from (Fault("started twice", session, call) for call in _repeated(e.call_id for e in _of(log, CallStarted)))
     if open_calls := {e.request.call_id for e in _of(log, CallRequested)} - {e.call_id for e in _of(log, CallFinished)}:
         yield Fault("session did not end", session, f"open calls: {sorted(open_calls)}")
@@ -179,10 +186,10 @@ def _check_stream(watched: Watched, log: Sequence[Envelope]) -> Iterator[Fault]:
         seq = envelope.seq
         if (kind := _misplaced(seq, last)) is not None:
             yield Fault(kind, watched.session, f"{watched.watcher}: {seq} after {last}")
-        elif stored.get(seq) != envelope:
-            yield Fault(
-                "stream differs", watched.session, f"{watched.watcher}: {envelope}, and the log: {stored.get(seq)}"
-            )
+        elif seq not in stored:
+            yield Fault("event lost", watched.session, f"{watched.watcher}: {envelope}")
+        elif stored[seq] != envelope:
+            yield Fault("stream differs", watched.session, f"{watched.watcher}: {envelope}, and the log: {stored[seq]}")
         last = max(seq, last)
     if last < len(log):
         yield Fault("stream ends early", watched.session, f"{watched.watcher}: {last} of {len(log)}")

@@ -23,7 +23,9 @@ class Nemesis:
     async def run(self, seconds: float) -> None:
         """When it returns, nothing is broken any more."""
         until = asyncio.get_running_loop().time() + seconds
-        services = [self._restart_postgres, self._restart_temporal]
+        services = [self._restart_postgres, self._restart_temporal, self._fail_over]
+        if self._cluster.network is not None:
+            services.append(self._fail_over_by_partition)
         await asyncio.gather(
             self._harm(until, PAUSE, [self._kill, self._kill, self._freeze, self._freeze, self._cut, self._skew]),
             self._harm(until, PAUSE_OF_SERVICES, services),
@@ -58,15 +60,13 @@ class Nemesis:
         node.signal(signal.SIGCONT)
 
     async def _cut(self) -> None:
-        """From the database, from Temporal, or from both."""
+        """From the database, from Temporal, or from everybody."""
         node = self._chance.choice(self._cluster.nodes)
-        links = self._chance.sample(sorted(node.links), self._chance.choice([1, 2]))
-        self._count(f"partition ({' and '.join(links)})", node)
-        for name in links:
-            node.links[name].cut()
+        name = self._chance.choice(sorted(node.links))
+        self._count(f"partition ({name})", node)
+        node.links[name].cut()
         await self._hold()
-        for name in links:
-            node.links[name].heal()
+        node.links[name].heal()
 
     async def _skew(self) -> None:
         """A worker is replaced by one whose clock is wrong."""
@@ -94,3 +94,31 @@ class Nemesis:
             await asyncio.to_thread(self._cluster.temporal.stop)
             await asyncio.sleep(self._chance.uniform(0, 4))
             await asyncio.to_thread(self._cluster.temporal.start)
+
+    async def _fail_over(self) -> None:
+        """The primary dies, and the standby takes its place."""
+        self.counts["fail-over of PostgreSQL (crash)"] += 1
+        async with self._starting:
+            pair = self._cluster.postgres
+            await asyncio.to_thread(pair.wait_until_in_sync)
+            await asyncio.to_thread(pair.stop, "immediate")
+            await asyncio.sleep(self._chance.uniform(0, 2))
+            await asyncio.to_thread(pair.take_over)
+            await asyncio.to_thread(pair.rebuild)
+
+    async def _fail_over_by_partition(self) -> None:
+        """The primary is cut off and keeps running, alone, while the standby takes its place. Before the network is
+        back, somebody has to see to it that the old one is down."""
+        self.counts["fail-over of PostgreSQL (partition)"] += 1
+        async with self._starting:
+            pair = self._cluster.postgres
+            await asyncio.to_thread(pair.wait_until_in_sync)
+            old = pair.primary
+            assert old.place is not None
+            old.place.cut()
+            await asyncio.sleep(self._chance.uniform(0, 4))
+            await asyncio.to_thread(pair.take_over)
+            await self._hold()
+            await asyncio.to_thread(old.stop, "immediate")
+            old.place.heal()
+            await asyncio.to_thread(pair.rebuild)

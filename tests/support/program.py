@@ -142,6 +142,8 @@ class Program:
         self.home = base / "home"
         self.folder = base / "project"
         self.folder.mkdir(parents=True)
+        self.launcher: tuple[str, ...] = ()
+        """A program that starts each of ours, such as nsenter."""
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(base),
@@ -168,7 +170,7 @@ class Program:
         return "./wait.sh"
 
     def command(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "assent", *args]
+        return [*self.launcher, sys.executable, "-m", "assent", *args]
 
     def start(
         self,

@@ -29,6 +29,12 @@ class Relay:
     def heal(self) -> None:
         self._whole.set()
 
+    def lose(self) -> None:
+        """The connections of now stay open, and nothing ever comes through them again; new ones work."""
+        self._whole.clear()
+        self._whole = asyncio.Event()
+        self._whole.set()
+
     async def close(self) -> None:
         assert self._server is not None
         self._server.close()
@@ -43,11 +49,12 @@ class Relay:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         others: list[asyncio.StreamWriter] = [writer]
+        whole = self._whole
         try:
-            await self._whole.wait()
+            await whole.wait()
             server_reader, server_writer = await self._dial()
             others.append(server_writer)
-            pumps = [self._pump(reader, server_writer), self._pump(server_reader, writer)]
+            pumps = [_pump(reader, server_writer, whole), _pump(server_reader, writer, whole)]
             running = [asyncio.create_task(pump) for pump in pumps]
             try:
                 await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -61,10 +68,11 @@ class Relay:
             for each in others:
                 each.transport.abort()
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            while block := await reader.read(BLOCK):
-                await self._whole.wait()
-                writer.write(block)
-                await writer.drain()
-            await self._whole.wait()
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, whole: asyncio.Event) -> None:
+    with suppress(OSError):
+        while block := await reader.read(BLOCK):
+            await whole.wait()
+            writer.write(block)
+            await writer.drain()
+        await whole.wait()

@@ -9,6 +9,7 @@ from typing import Any, Self
 import msgspec
 import pytest
 
+from assent.app.storage import open_log_at
 from assent.client import Api, ApiProblem
 from assent.client.http_client import Http
 from assent.config import PushSettings, Settings
@@ -19,6 +20,7 @@ from assent.front.web.request_limits import RequestLimits
 from assent.front.web.server_log import ServerLog
 from assent.front.web.web_server import Server, Where
 from assent.mcp_config import Servers
+from assent.session.log import SessionLog
 from assent.session.sqlite_log import SqliteLog
 from support.program import Program, Running, asks_for, says, write
 from support.waiting import WAIT_LIMIT
@@ -30,12 +32,22 @@ class Served:
     """`home` has the log and the tokens, `folder` is where sessions work."""
 
     def __init__(
-        self, base: Path, where: Where | None = None, mcp: Servers | None = None, model: str | None = None, **more: Any
+        self,
+        base: Path,
+        where: Where | None = None,
+        mcp: Servers | None = None,
+        model: str | None = None,
+        database: str = "",
+        **more: Any,
     ) -> None:
-        """`model`: of the settings; by default a scripted one that writes a file."""
+        """`model`: of the settings; by default a scripted one that writes a file. `database`: the URL of a log that
+        several servers share."""
         self.base, self.home, self.folder = base, base / "home", base / "project"
         self.folder.mkdir(exist_ok=True)
         self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
+        self._database = database
+        if database:
+            self.env["ASSENT_LOG"] = database
         self._where = where or Where(port=0)
         self._mcp = mcp or Servers()
         self._model = model
@@ -57,7 +69,7 @@ class Served:
         setup = Setup(
             settings=settings, env=self.env, user="ann", folder=str(self.folder), roots=(str(self.folder),), **more
         )
-        self.log = SqliteLog(self.home, busy=True)
+        self.log: SessionLog = open_log_at(self._database) if self._database else SqliteLog(self.home, busy=True)
         self.server = Server(self.log, setup, self._where, self.home, self.server_log)
         self._running = asyncio.create_task(self.server.run(lambda _: self._ready.set()))
         waiting = asyncio.create_task(self._ready.wait())

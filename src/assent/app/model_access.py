@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from assent.agent.loop import PREPARE_DELAY
 from assent.app.stored_keys import StoredKeys
 from assent.config import Settings
 from assent.models.model_choice import access_to, key_in_environment, open_model
@@ -179,7 +180,7 @@ class ModelAccess:
         """The servers that respond; with `only`, at most the one of this provider."""
         from assent.models.openai_chat.local_servers import find_local_servers
 
-        servers = [one for one in await find_local_servers(self.env) if only in ("", one.provider)]
+        servers = await find_local_servers(self.env, only=only)
         for server in servers:
             self.remember(server.provider, server.models)
         return servers
@@ -205,6 +206,7 @@ class ModelAccess:
     async def _look(self, provider: Provider) -> str:
         if provider.list_models is None or provider.models:
             return ""  # models that Assent lists can call tools, and their windows are known
+        await asyncio.sleep(PREPARE_DELAY)  # a request that is about to be sent goes first: a person waits for it
         if provider.is_local:
             return "".join(server.warning for server in await self.local_servers(provider.name))
         await self._list(provider)

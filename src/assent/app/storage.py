@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from assent.config import data_folder
 from assent.session.log import LogUnavailable, SessionLog
 from assent.session.sqlite_log import SqliteLog
@@ -12,6 +14,8 @@ from assent.session.sqlite_log import SqliteLog
 if TYPE_CHECKING:
     from assent.bus.worker_directory import WorkerDirectory
     from assent.secrets.mask import Masker
+    from assent.shared_limits import SharedLimits
+    from assent.shared_records import SharedRecords
 
 SCHEMES = ("postgresql://", "postgres://")
 LOG_VARIABLE = "ASSENT_LOG"
@@ -45,6 +49,24 @@ def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:
     except ModuleNotFoundError as error:
         raise LogUnavailable("a log in PostgreSQL needs the extra `cluster`: pip install 'assent[cluster]'") from error
     return PostgresLog(url, mask=mask)
+
+
+class Shared(Struct, frozen=True):
+    """What all nodes share besides sessions."""
+
+    records: "SharedRecords"
+    limits: "SharedLimits"
+
+
+def shared_state(log: SessionLog) -> Shared | None:
+    """None if the log is on this machine: then everything has a file of its own in the data folder."""
+    if isinstance(log, SqliteLog):
+        return None
+    try:
+        from assent.postgres.postgres_log import PostgresLog
+    except ModuleNotFoundError:
+        return None
+    return Shared(log.records, log.limits) if isinstance(log, PostgresLog) else None
 
 
 def worker_directory(log: SessionLog) -> "WorkerDirectory":

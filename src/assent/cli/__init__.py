@@ -62,12 +62,15 @@ def collect_rarely() -> None:
 
 
 def _dispatch(args: list[str]) -> int:
-    match args[:1]:
-        case ["--version" | "-v"]:
-            from assent import __version__
+    if args[:1] in (["--version"], ["-v"]):
+        from assent import __version__
 
-            sys.stdout.write(f"assent {__version__}\n")
-            return 0
+        sys.stdout.write(f"assent {__version__}\n")
+        return 0
+    from assent.cli.quick_imports import import_argparse
+
+    import_argparse()
+    match args[:1]:
         case [name] if name in COMMANDS:
             return import_module(f"assent.cli.{name}_command").main(args[1:])
         case [word] if not word.startswith("-") and len(word.split()) == 1:
@@ -118,9 +121,9 @@ def _open_terminal(args: "argparse.Namespace") -> int:
 
 
 def _run_prompt(args: "argparse.Namespace") -> int:
-    from assent.cli.quick_imports import import_msgspec
+    from assent.cli.quick_imports import import_libraries
 
-    import_msgspec()
+    import_libraries()
     from assent.cli.main_options import given_rules, who_is_asked, whole_prompt, working_folder
     from assent.cli.parsing import BadInput
     from assent.config import BadSettings, load_settings

@@ -4,20 +4,21 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterable
 
 import msgspec
 
 from assent import exit_codes
 from assent.app.identity import me
-from assent.app.storage import open_log
+from assent.app.session_log import SessionLog
+from assent.app.storage import open_log, shared_state
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import data_folder
-from assent.front.web.access_tokens import ROLES, TOKENS, BadToken, TokenRecord, TokenStore
-from assent.front.web.token_audit import TokenAct, token_entry
-from assent.front.web.token_uses import USES, TokenUse, TokenUses
+from assent.front.web.access_tokens import ROLES, BadToken, TokenBook, TokenRecord
+from assent.front.web.shared_tokens import open_tokens, open_uses
+from assent.front.web.token_audit import token_entry
+from assent.front.web.token_uses import TokenUse, TokenUses
 
 EPILOG = """\
   assent serve token add NAME --role approver --days 30
@@ -39,12 +40,26 @@ def main(argv: list[str]) -> int:
     if args.action != "list" and not args.name:
         complain(f"give the {'name' if args.action == 'add' else 'id or name'}: assent serve token {args.action} NAME")
         return exit_codes.INPUT
-    data = data_folder(os.environ)
-    store = TokenStore(data / TOKENS)
-    if args.action == "list":
-        _list(store.records(), TokenUses(data / USES), as_json=args.json)
-        return exit_codes.OK
-    return run(_add(store, args) if args.action == "add" else _revoke(store, args.name))
+    return run(_manage(args))
+
+
+async def _manage(args: argparse.Namespace) -> int:
+    data, log = data_folder(os.environ), open_log(os.environ, read_only=args.action == "list")
+    try:
+        shared = shared_state(log)
+        records = None if shared is None else shared.records
+        store = open_tokens(data, records)
+        await store.refresh()
+        match args.action:
+            case "list":
+                _list(store.records(), open_uses(data, records), as_json=args.json)
+                return exit_codes.OK
+            case "add":
+                return await _add(store, log, args)
+            case _:
+                return await _revoke(store, log, args.name)
+    finally:
+        await log.close()
 
 
 def _parser() -> Parser:
@@ -59,12 +74,13 @@ def _parser() -> Parser:
     return parser
 
 
-async def _add(store: TokenStore, args: argparse.Namespace) -> int:
+async def _add(store: TokenBook, log: SessionLog, args: argparse.Namespace) -> int:
     seconds = None if args.days is None else args.days * 86_400
     try:
         new = store.prepare(args.name, args.role, owner=args.owner, seconds=seconds)
-        await _record("token.created", [new.record])
+        await log.audit.record(token_entry("token.created", new.record, me()))
         store.add(new.record)
+        await store.settled()
     except BadToken as error:
         complain(str(error))
         return exit_codes.INPUT
@@ -72,27 +88,18 @@ async def _add(store: TokenStore, args: argparse.Namespace) -> int:
     return exit_codes.OK
 
 
-async def _revoke(store: TokenStore, wanted: str) -> int:
+async def _revoke(store: TokenBook, log: SessionLog, wanted: str) -> int:
     found = [record for record in store.records() if wanted == record.id]
     found = found or [record for record in store.records() if record.kind == "named" and record.name == wanted]
     if len(found) != 1:
         several = f"several tokens are named {wanted}; give the id of one: {', '.join(one.id for one in found)}"
         complain(several if found else f"there is no token {wanted}; `assent serve token list` shows all")
         return exit_codes.INPUT
-    await _record("token.revoked", found)
+    await log.audit.record(token_entry("token.revoked", found[0], me()))  # before it takes effect
     store.revoke(lambda record: record.id == found[0].id)
+    await store.settled()
     sys.stdout.write("Revoked.\n")
     return exit_codes.OK
-
-
-async def _record(act: TokenAct, records: Iterable[TokenRecord]) -> None:
-    """Before it takes effect."""
-    log = open_log(os.environ)
-    try:
-        for record in records:
-            await log.audit.record(token_entry(act, record, me()))
-    finally:
-        await log.close()
 
 
 # --- the list ---

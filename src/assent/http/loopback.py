@@ -1,8 +1,9 @@
 """Which hosts are this machine. A key or a token may be sent unencrypted to these and to no other."""
 
-from ipaddress import IPv4Address, IPv6Address, ip_address
+import re
 
-_IPV6 = IPv6Address("::1")
+_OCTET = "(?:0|[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])"
+_IPV4 = re.compile(rf"127(?:\.{_OCTET}){{3}}")
 
 
 def is_loopback(host: str) -> bool:
@@ -12,10 +13,13 @@ def is_loopback(host: str) -> bool:
     `x.localhost` and `localhost.` are looked up by a name server. No other spelling either: what `0x7f.1` or
     `::ffff:127.0.0.1` means differs between systems.
     """
-    if host.lower() == "localhost":
-        return True
+    return host.lower() == "localhost" or _IPV4.fullmatch(host) is not None or (":" in host and _is_ipv6(host))
+
+
+def _is_ipv6(host: str) -> bool:
+    from ipaddress import IPv6Address  # few hosts need it, and the first request waits for every import
+
     try:
-        address = ip_address(host)
+        return IPv6Address(host) == IPv6Address("::1")
     except ValueError:
         return False
-    return address.is_loopback if isinstance(address, IPv4Address) else address == _IPV6

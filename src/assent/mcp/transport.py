@@ -68,8 +68,8 @@ async def _program(
                 yield intercept.around(streams)
         finally:
             await peer.close()
-            if confined is not None:
-                confined.clean_up()
+            for note in () if confined is None else confined.clean_up():
+                listener.log_line(note)
 
 
 async def _start(entry: Entry, cwd: str, env: Mapping[str, str], confined: Confined | None) -> Peer:

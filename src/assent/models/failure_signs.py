@@ -101,12 +101,14 @@ class ErrorReply(Struct, frozen=True, kw_only=True):
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorReply:
-    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, a list of one, plain text and HTML."""
+    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, `{"detail": …}`, a list of one, plain text
+    and HTML.
+    """
     text = body.decode("utf-8", "replace")
     fields = _fields(body)
     details = _as_object(fields.get("error", fields))
     code, kind = str(details.get("code") or ""), str(details.get("type") or details.get("status") or "")
-    said = details.get("message") or fields.get("message")
+    said = details.get("message") or fields.get("message") or fields.get("detail")
     message = str(said or ("" if fields and (code or kind) else plain_words(text)))
     return ErrorReply(
         status=int(code) if code.isdecimal() and status == 200 else status,

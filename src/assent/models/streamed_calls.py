@@ -65,10 +65,41 @@ class ChunkQueue:
 
 
 def parse_object(text: str) -> JsonObject | None:
+    """The arguments, if they are complete; some models write their JSON as a string of JSON."""
+    found = _decoded(text)
+    if isinstance(found, str):
+        found = _decoded(found)
+    if found is None:
+        found = _said_again(text)
+    return cast(JsonObject, found) if isinstance(found, dict) else None
+
+
+def _decoded(text: str) -> Any:
     try:
-        found: Any = msgspec.json.decode(text)
-        if isinstance(found, str):  # some models write their JSON as a string of JSON
-            found = msgspec.json.decode(found)
+        return msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return None
-    return cast(JsonObject, found) if isinstance(found, dict) else None
+
+
+def _said_again(text: str) -> Any:
+    """Gateways repeat the arguments, or begin with an empty object for those to come. Different ones are none."""
+    objects = [_decoded(one) for one in _objects(text)]
+    meant = [one for one in objects if one != {}]
+    if len(objects) < 2 or any(one != meant[0] for one in meant):
+        return None
+    return meant[0] if meant else {}
+
+
+def _objects(text: str) -> list[str]:
+    """The objects that the text consists of; none if it is anything else."""
+    import json
+
+    read, found, rest = json.JSONDecoder().raw_decode, list[str](), text.strip()
+    try:
+        while rest.startswith("{"):
+            _, end = read(rest)
+            found.append(rest[:end])
+            rest = rest[end:].lstrip()
+    except (ValueError, RecursionError):
+        return []
+    return [] if rest else found

@@ -64,22 +64,23 @@ class StreamedModel:
         )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        async with await self._ask(request) as response:
-            reply, body = self._wire.reader(request), self.body_of(response)
-            while (block := await response.read()) is not None:
-                for event in body.feed(block):
-                    for chunk in reply.chunks(event.data):
-                        yield chunk
-        # Only here: the connection is free again, and nothing can follow the last chunk.
-        for event in body.end():
-            for chunk in reply.chunks(hidden(self._key, event.data)):
-                yield chunk
         try:
-            last = reply.end(cut=body.cut)
-        except BrokenStream as error:
-            raise body.incomplete(error) from error
-        for chunk in last:
-            yield chunk
+            async with await self._ask(request) as response:
+                reply, body = self._wire.reader(request), self.body_of(response)
+                while (block := await response.read()) is not None:
+                    for event in body.feed(block):
+                        for chunk in reply.chunks(event.data):
+                            yield chunk
+            # Only here: the connection is free again, and nothing can follow the last chunk.
+            for chunk in _last_chunks(reply, body):
+                yield chunk
+        except ModelError as error:
+            self._hide_key(error)
+            raise
+
+    def _hide_key(self, error: ModelError) -> None:
+        """A gateway may echo the request, also inside a reply."""
+        error.args = (hidden(self._key, str(error).encode(errors="replace")).decode(),)
 
     async def _ask(self, request: Request) -> Response:
         if self._refused:
@@ -123,6 +124,15 @@ class StreamedModel:
             return BrokenStream(f"{self.http.host} sent {kind} instead of an event stream: {words}")
 
         return ReplyBody(foreign)
+
+
+def _last_chunks(reply: ReplyReader, body: ReplyBody) -> Iterable[Chunk]:
+    for event in body.end():
+        yield from reply.chunks(event.data)
+    try:
+        yield from reply.end(cut=body.cut)
+    except BrokenStream as error:
+        raise body.incomplete(error) from error
 
 
 def check_key(key: str, variable: str) -> None:

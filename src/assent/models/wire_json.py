@@ -13,6 +13,8 @@ BAD_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 DONE = b"[DONE]"
 """Ends a stream for servers that speak like OpenAI, and says nothing to others."""
+SHOWN = 200
+"""Bytes of an event that is no JSON: probably an error, in plain words."""
 Count = int | float | None
 """A number of tokens, as servers write it."""
 
@@ -25,8 +27,15 @@ def decode_event(decode: Callable[[bytes], Event], data: bytes, model: str) -> E
     """One event of a reply. Raises BrokenStream."""
     try:
         return decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise BrokenStream(f"{model} sent a malformed event: {error}") from error
+    except msgspec.MsgspecError as error:
+        from assent.models.wire_repair import repair
+
+        if (event := repair(decode, data)) is not None:
+            return event
+        what = str(error) if data.lstrip()[:1] in (b"{", b"[") else data[:SHOWN].decode(errors="replace")
+        raise BrokenStream(f"{model} sent a malformed event: {what}") from error
     except RecursionError:
         raise BrokenStream(f"{model} sent a malformed event: it is nested too deeply") from None
 

@@ -28,7 +28,7 @@ WITH batch AS (
         title = COALESCE(b.title, CASE WHEN s.title = '' THEN b.first_title ELSE s.title END),
         unfinished = COALESCE(b.unfinished, s.unfinished), archived = COALESCE(b.archived, s.archived)
     FROM batch b WHERE s.id = b.id AND s.epoch = b.token AND s.next_seq = b.first
-    RETURNING s.id
+    RETURNING s.id, s.owner
 ), stored AS (
     INSERT INTO events (session, seq, ts, type, v, data)
     SELECT e.* FROM unnest($14::text[], $15::bigint[], $16::float8[], $17::text[], $18::integer[], $19::bytea[])
@@ -41,8 +41,8 @@ WITH batch AS (
     DELETE FROM approvals a USING unnest($22::text[], $23::text[]) AS k (session, call_id), moved
     WHERE moved.id = k.session AND a.session = k.session AND a.call_id = k.call_id
 ), asked AS (
-    INSERT INTO approvals (session, call_id, asked_at, expires_at, data)
-    SELECT q.* FROM unnest($24::text[], $25::text[], $26::float8[], $27::float8[], $28::bytea[])
+    INSERT INTO approvals (session, call_id, asked_at, expires_at, data, owner)
+    SELECT q.*, moved.owner FROM unnest($24::text[], $25::text[], $26::float8[], $27::float8[], $28::bytea[])
         AS q (session, call_id, asked_at, expires_at, data) JOIN moved ON moved.id = q.session
     ON CONFLICT (session, call_id) DO UPDATE
         SET asked_at = excluded.asked_at, expires_at = excluded.expires_at, data = excluded.data

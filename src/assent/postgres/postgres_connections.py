@@ -1,6 +1,7 @@
 """Connections to PostgreSQL: opened on first use, replaced when they break, with errors that people understand.
 
 Two are direct and long-lived: one writes, one listens and holds the locks. The others only read, and come from a pool.
+A server that falls silent, and one that hears nothing more from us, must both find out, or a lock outlives its holder.
 """
 
 import asyncio
@@ -10,13 +11,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
+from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
 
 from assent.postgres.connection_protocol import Connection, Pool
+from assent.postgres.database_hosts import one_url_per_host
 from assent.postgres.postgres_schema import migrate
 from assent.session.log import LogError, LogUnavailable
 
 READERS = 4
 CONNECT_SECONDS = 10.0
+"""For one host. The next one is tried as soon as this one refuses, and at the latest after this time."""
+CONNECT_SECONDS_OF_SEVERAL = 3.0
+"""If several hosts are named: one that is down often says nothing at all."""
+ANSWER_SECONDS = 10.0
+"""A statement that takes longer is given up: the server is gone, or waits for a standby that is."""
+CLOSE_SECONDS = 3.0
+IDLE_IN_TRANSACTION_SECONDS = 5.0
+"""Then the server ends the transaction of a process that was frozen in the middle of it: others wait for its locks."""
 LOST = (
     OSError,
     asyncpg.InterfaceError,
@@ -25,6 +36,9 @@ LOST = (
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
     asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.DeadlockDetectedError,
+    InternalClientError,  # a connection that broke in an unlucky moment; also: no host of several can write
 )
 """The connection is gone, or leads to a server that cannot write now: another attempt may succeed."""
 
@@ -32,6 +46,8 @@ LOST = (
 class Connections:
     def __init__(self, url: str, schema: str) -> None:
         self._url = url
+        self._hosts = one_url_per_host(url)
+        """The one that was last able to write comes first."""
         self._schema = schema
         self._pool: Pool | None = None
         self._opening = asyncio.Lock()
@@ -42,25 +58,43 @@ class Connections:
         """A direct connection, which the caller closes."""
         if self.closed:
             raise LogUnavailable("the log is closed")
-        connection = await self._open()
-        try:
-            await self._migrate(connection)
-        except BaseException:
-            await close_quietly(connection)
-            raise
-        return connection
-
-    async def _migrate(self, connection: Connection) -> None:
         if not self._migrated:
-            await migrate(connection, self._schema)
-            self._migrated = True
+            await self._migrate()
+        return await self._open(ANSWER_SECONDS)
 
-    async def _open(self) -> Connection:
-        opened: Any = await asyncpg.connect(self._url, timeout=CONNECT_SECONDS, **self._settings())  # pyright: ignore
+    async def _migrate(self) -> None:
+        """On a connection of its own: a migration may take long."""
+        connection = await self._open(None)
+        try:
+            await migrate(connection, self._schema)
+        finally:
+            await close_quietly(connection)
+        self._migrated = True
+
+    async def _open(self, limit: float | None) -> Connection:
+        """At the first host that can write. asyncpg would give all of them together one time limit, which a host that
+        says nothing uses up."""
+        problem: Exception = TargetServerAttributeNotMatched("no host can write")
+        for url in list(self._hosts):
+            try:
+                opened = await self._open_at(url, limit)
+            except LOST as error:
+                problem = error
+                continue
+            self._hosts.sort(key=lambda one: one != url)
+            return opened
+        raise problem
+
+    async def _open_at(self, url: str, limit: float | None) -> Connection:
+        seconds = CONNECT_SECONDS if len(self._hosts) == 1 else CONNECT_SECONDS_OF_SEVERAL
+        opened: Any = await asyncpg.connect(url, timeout=seconds, command_timeout=limit, **self._settings())  # pyright: ignore
         return opened  # pyright: ignore
 
     def _settings(self) -> dict[str, Any]:
+        idle = int(IDLE_IN_TRANSACTION_SECONDS * 1000)
+        alive = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
         found = {"search_path": f'"{self._schema}"', "application_name": "assent"}
+        found |= {"idle_in_transaction_session_timeout": str(idle), **alive}
         return {"server_settings": found, "target_session_attrs": "read-write"}
 
     @asynccontextmanager
@@ -88,8 +122,10 @@ class Connections:
         return self._pool
 
     async def _new_pool(self) -> Pool:
-        sizes = {"min_size": 1, "max_size": READERS, "timeout": CONNECT_SECONDS}
-        pool: Any = await asyncpg.create_pool(self._url, **sizes, **self._settings())  # pyright: ignore
+        async def connect(*_: object, **__: object) -> Connection:
+            return await self._open(ANSWER_SECONDS)
+
+        pool: Any = await asyncpg.create_pool(min_size=0, max_size=READERS, connect=connect)  # pyright: ignore
         return pool
 
     async def retried(self, work: Callable[[Connection], Awaitable[Any]]) -> Any:
@@ -104,8 +140,9 @@ class Connections:
 
     async def close(self) -> None:
         self.closed = True
-        if self._pool is not None:
-            await self._pool.close()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await _close(pool)
 
     def explained(self, error: BaseException) -> LogError:
         """A message that says what to do. The URL may contain a password, which it leaves out."""
@@ -122,10 +159,16 @@ class Connections:
 async def close_quietly(connection: Connection | None) -> None:
     """Also one that is broken already."""
     if connection is not None:
-        try:
-            await connection.close()
-        except (*LOST, asyncpg.PostgresError):
-            connection.terminate()
+        await _close(connection)
+
+
+async def _close(closing: Connection | Pool) -> None:
+    """A server that does not respond must not keep a process from ending."""
+    try:
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await closing.close()
+    except (*LOST, asyncpg.PostgresError):
+        closing.terminate()
 
 
 def _problem(error: BaseException) -> str:
@@ -138,7 +181,7 @@ def _problem(error: BaseException) -> str:
             return f"does not let this user do that: {error}"
         case asyncpg.DiskFullError():
             return "has no space left. Nothing was recorded; free some space and try again"
-        case asyncpg.ReadOnlySQLTransactionError():
+        case asyncpg.ReadOnlySQLTransactionError() | TargetServerAttributeNotMatched():
             return "is read-only: it is probably a standby. Nothing was recorded"
         case asyncpg.PostgresError():
             return f"failed: {error}. Nothing was recorded"

@@ -19,6 +19,8 @@ from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_audit import PostgresAudit
 from assent.postgres.postgres_connections import Connections
 from assent.postgres.postgres_directory import PostgresDirectory
+from assent.postgres.postgres_limits import FORGET_OLD, PostgresLimits
+from assent.postgres.postgres_records import PostgresRecords
 from assent.postgres.postgres_watch import IS_LOCKED, PostgresWatch
 from assent.postgres.postgres_writer import CHANNEL, PostgresWriter, payload_of
 from assent.session.audit_trail import AuditTrail, creation, deletion, masked
@@ -31,6 +33,7 @@ from assent.session.log import (
     Opening,
     SessionBusy,
     SessionInfo,
+    SessionPage,
     Stamp,
     Unreadable,
     Waiting,
@@ -56,6 +59,8 @@ class PostgresLog:
         self.audit = PostgresAudit(self._connections, lambda entry: masked(entry, mask))
         self._writer = PostgresWriter(self._connections, self.audit, self._trail)
         self._watch = PostgresWatch(self._connections, lambda: self._writer.process)
+        self.records = PostgresRecords(self._connections, self._watch)
+        self.limits = PostgresLimits(self._connections)
         self._swept = time.monotonic()
 
     # --- sessions ---
@@ -77,6 +82,8 @@ class PostgresLog:
                     await _append(connection, Fence(session, 0), events)
                     # The rest, of a fork, is in the audit of the session it comes from.
                     await self.audit.append(connection, [creation(events[0], first)])
+                else:
+                    await connection.execute(sql.WRITES)  # a commit: what was there before is on the standbys after it
                 return made
 
         return await self._connections.retried(work)
@@ -103,7 +110,7 @@ class PostgresLog:
                 recent = [readable_or_not(*tuple(one)) for one in await connection.fetch(sql.SINCE_LAST_TURN, session)]
                 calls = (entry for entry in recent if isinstance(entry, Envelope))
                 self._trail.opened(session, row["owner"], questions, calls)
-                if opening is not None:
+                if opening is not None and not _is_recorded(fence, recent):
                     opened = SessionOpened(fence.token, opening.client)
                     await _append(connection, fence, [Envelope(row["next_seq"], opening.ts, session, opened)])
                 return fence
@@ -125,8 +132,16 @@ class PostgresLog:
     async def is_open(self, session: str) -> bool:
         return session in self._watch.locked or await self._value(IS_LOCKED, session)
 
-    async def sessions(self) -> list[SessionInfo]:
-        return [sql.info_of(row) for row in await self._rows(sql.SESSIONS)]
+    async def sessions(self, owner: str | None = None) -> list[SessionInfo]:
+        rows = await (self._rows(sql.SESSIONS) if owner is None else self._rows(sql.SESSIONS_OF, owner))
+        return [sql.info_of(row) for row in rows]
+
+    async def page(self, owner: str, limit: int, offset: int = 0, *, archived: bool | None = None) -> SessionPage:
+        wanted = [False, True] if archived is None else [archived]
+        rows = await self._rows(sql.PAGE, owner, wanted, limit, offset)
+        counts: dict[bool, int] = dict(await self._rows(sql.COUNT_SESSIONS, owner))
+        total = sum(counts.get(one, 0) for one in wanted)
+        return SessionPage([sql.info_of(row) for row in rows], total, counts.get(True, 0))
 
     async def info(self, session: str) -> SessionInfo:
         found = await self.infos([session])
@@ -138,18 +153,22 @@ class PostgresLog:
         wanted = [one for one in sessions if "\0" not in one]
         return {row["id"]: sql.info_of(row) for row in await self._rows(sql.INFOS, wanted)}
 
-    async def heads(self) -> dict[str, int]:
-        return dict(await self._rows(sql.HEADS))
+    async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
+        return dict(await self._rows(sql.HEADS, None if sessions is None else list(sessions)))
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
-        return readable(decode_waiting, await self._rows(sql.WAITING, owner, limit, offset))
+        if owner is None:
+            return readable(decode_waiting, await self._rows(sql.WAITING, limit, offset))
+        return readable(decode_waiting, await self._rows(sql.WAITING_OF, limit, offset, owner))
 
     async def waiting_call(self, session: str, call_id: str) -> Waiting | None:
         rows = await self._rows(sql.WAITING_CALL, session, plain(call_id))
         return decode_waiting(tuple(rows[0])) if rows else None
 
-    async def count_waiting(self) -> dict[str, int]:
-        return dict(await self._rows(sql.COUNT_WAITING))
+    async def count_waiting(self, owner: str | None = None) -> dict[str, int]:
+        if owner is None:
+            return dict(await self._rows(sql.COUNT_WAITING))
+        return dict(await self._rows(sql.COUNT_WAITING_OF, owner))
 
     async def spent_on(self, day: str) -> Spending:
         return sql.spending_of_row((await self._rows(sql.SPENT_ON, day))[0])
@@ -232,7 +251,7 @@ class PostgresLog:
         if time.monotonic() - self._swept > SWEEP_SECONDS:
             self._swept = time.monotonic()
             async with self._connections.reading() as connection:
-                for statement in sql.SWEEP:
+                for statement in (*sql.SWEEP, FORGET_OLD):
                     await connection.execute(statement)
 
     # --- watching ---
@@ -247,6 +266,7 @@ class PostgresLog:
 
     async def close(self) -> None:
         await self._writer.close()
+        await self.records.close()
         await self._connections.close()
         await self._watch.close()
 
@@ -277,6 +297,16 @@ class PostgresLog:
 
     async def _value(self, query: str, *arguments: object) -> Any:
         return await self._connections.retried(lambda connection: connection.fetchval(query, *arguments))
+
+
+def _is_recorded(fence: Fence, recent: Sequence[Envelope | Unreadable]) -> bool:
+    """Whether an attempt whose answer was lost has already said that this writer has the session."""
+    last = recent[-1] if recent else None
+    match last:
+        case Envelope(event=SessionOpened(fence=fence.token)):
+            return True
+        case _:
+            return False
 
 
 async def _stamp(connection: Connection, stamp: Stamp, session: str) -> str:

@@ -10,9 +10,13 @@ _INFO = """
 SELECT id, folder, model, title, created_at, updated_at, next_seq - 1 AS events, mode, owner, client,
     (SELECT count(*) FROM approvals WHERE session = sessions.id) AS waiting, unfinished, held, archived
 FROM sessions """
-SESSIONS = _INFO + "ORDER BY updated_at DESC, id DESC"
+_NEWEST_FIRST = "ORDER BY updated_at DESC, id DESC"
+SESSIONS = _INFO + _NEWEST_FIRST
+SESSIONS_OF = f"{_INFO} WHERE owner = $1 {_NEWEST_FIRST}"
+PAGE = f"{_INFO} WHERE owner = $1 AND archived = ANY ($2::boolean[]) {_NEWEST_FIRST} LIMIT $3 OFFSET $4"
+COUNT_SESSIONS = "SELECT archived, count(*) FROM sessions WHERE owner = $1 GROUP BY archived"
 INFOS = _INFO + "WHERE id = ANY ($1)"
-HEADS = "SELECT id, next_seq - 1 FROM sessions"
+HEADS = "SELECT id, next_seq - 1 FROM sessions WHERE $1::text[] IS NULL OR id = ANY ($1)"
 EVENTS = """
 SELECT s.next_seq, e.seq, e.ts, e.v, e.data FROM sessions s
 LEFT JOIN LATERAL (SELECT * FROM events WHERE session = s.id AND seq > $2 ORDER BY seq LIMIT $3) e ON true
@@ -23,16 +27,19 @@ SELECT v, data FROM events WHERE type = 'prompt.submitted' AND session IN (
 ) ORDER BY ts DESC, seq DESC LIMIT $3"""
 INBOX = "SELECT key, data FROM inbox WHERE session = $1 AND taken IS NULL ORDER BY id"
 PENDING = "SELECT DISTINCT session FROM inbox WHERE taken IS NULL"
-WAITING = """
-SELECT a.session, a.call_id, a.asked_at, a.data FROM approvals a JOIN sessions s ON s.id = a.session
-WHERE $1::text IS NULL OR s.owner = $1 ORDER BY a.asked_at, a.session, a.call_id LIMIT $2 OFFSET $3"""
+_WAITING = "SELECT session, call_id, asked_at, data FROM approvals"
+_OLDEST_FIRST = "ORDER BY asked_at, session, call_id LIMIT $1 OFFSET $2"
+WAITING = f"{_WAITING} {_OLDEST_FIRST}"
+WAITING_OF = f"{_WAITING} WHERE owner = $3 {_OLDEST_FIRST}"
+"""A query of its own: a plan that must do for all owners as well could not use their index."""
 WAITING_IN = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1"
 SINCE_LAST_TURN = """
 SELECT session, seq, ts, v, data FROM events WHERE session = $1 AND seq > COALESCE(
     (SELECT seq FROM events WHERE session = $1 AND type = 'turn.finished' ORDER BY seq DESC LIMIT 1), 0
 ) ORDER BY seq"""
 WAITING_CALL = "SELECT session, call_id, asked_at, data FROM approvals WHERE session = $1 AND call_id = $2"
-COUNT_WAITING = "SELECT s.owner, count(*) FROM approvals a JOIN sessions s ON s.id = a.session GROUP BY s.owner"
+COUNT_WAITING = "SELECT owner, count(*) FROM approvals GROUP BY owner"
+COUNT_WAITING_OF = "SELECT owner, count(*) FROM approvals WHERE owner = $1 GROUP BY owner"
 EXPIRED = "SELECT DISTINCT session FROM approvals WHERE expires_at <= $1"
 _SUMS = """
 COALESCE(sum(requests), 0)::bigint, COALESCE(sum(tokens), 0)::bigint, COALESCE(sum(dollars), 0),

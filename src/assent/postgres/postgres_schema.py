@@ -65,11 +65,34 @@ CREATE TABLE workers (
     host text NOT NULL, port integer NOT NULL, secret text NOT NULL, seen timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (host, port)
 )"""
-VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS)
+_RECORDS = """
+CREATE TABLE records (
+    kind text NOT NULL, key bytea NOT NULL, data bytea, version bigint NOT NULL,
+    changed timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (kind, key)
+);
+CREATE INDEX records_by_version ON records (version);
+CREATE TABLE records_version (version bigint NOT NULL);
+INSERT INTO records_version VALUES (1);
+CREATE UNLOGGED TABLE limits (
+    kind text NOT NULL, who text NOT NULL, spare float8 NOT NULL, granted float8 NOT NULL, at timestamptz NOT NULL,
+    PRIMARY KEY (kind, who)
+);
+CREATE INDEX limits_by_age ON limits (at)"""
+_BY_OWNER = """
+ALTER TABLE approvals ADD COLUMN owner text NOT NULL DEFAULT '';
+UPDATE approvals SET owner = (SELECT owner FROM sessions WHERE id = approvals.session);
+CREATE INDEX approvals_by_owner ON approvals (owner, asked_at, session, call_id);
+CREATE INDEX sessions_by_owner ON sessions (owner, archived, updated_at DESC, id DESC)"""
+"""The owner of a session never changes."""
+VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27
 """The advisory lock of whoever migrates."""
+_HAS_LAYOUT = """
+SELECT EXISTS (
+    SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'layout'
+)"""
 
 
 async def migrate(connection: Connection, schema: str) -> None:
@@ -98,5 +121,6 @@ async def _upgrade(connection: Connection, schema: str, version: int) -> None:
 
 
 async def _version(connection: Connection, schema: str) -> int:
-    found = await connection.fetchval("SELECT to_regclass($1)", f'"{schema}".layout')
-    return 0 if found is None else await connection.fetchval(f'SELECT version FROM "{schema}".layout')
+    """Looks into the catalogue itself: `to_regclass` may remember that there was no table before the lock."""
+    found = await connection.fetchval(_HAS_LAYOUT, schema)
+    return await connection.fetchval(f'SELECT version FROM "{schema}".layout') if found else 0

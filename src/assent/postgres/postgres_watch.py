@@ -6,7 +6,8 @@ a connection per transaction cannot be used for this one.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 
 import asyncpg
 
@@ -16,8 +17,12 @@ from assent.postgres.postgres_writer import CHANNEL
 from assent.session.log import LogError, SessionBusy, session_busy
 
 RECONNECT_SECONDS = 0.5
+BEAT_SECONDS = 5.0
+"""How often the server is asked whether it is still there: a connection that only listens would never notice."""
 TAKE_SECONDS = 5.0
 TAKE_PAUSE = 0.02
+RECORDS = " records"
+"""What is told instead of a session when the records that nodes share have changed; no session is called that."""
 _KEY = "hashtextextended(current_schema() || '/' || $1, 0)"
 _LOCK = f"SELECT pg_try_advisory_lock({_KEY})"
 _UNLOCK = f"SELECT pg_advisory_unlock({_KEY})"
@@ -39,6 +44,9 @@ class PostgresWatch:
         self.locked: set[str] = set()
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._reconnecting: asyncio.Task[None] | None = None
+        self._beating: asyncio.Task[None] | None = None
+        self.connections = 0
+        """How many there have been."""
 
     # --- watching ---
 
@@ -65,6 +73,9 @@ class PostgresWatch:
     def _heard(self, _connection: object, process: int, _channel: str, payload: object) -> None:
         if process == self._own_process():
             return  # whoever writes here tells the watchers itself
+        if payload == RECORDS:
+            self.tell(RECORDS)
+            return
         sessions = str(payload).split("\n") if payload else list(self._watchers)
         for session in dict.fromkeys([*sessions, ""]):
             self.tell(session)
@@ -75,8 +86,7 @@ class PostgresWatch:
         """Raises SessionBusy. The server releases it if this process dies."""
         if session in self.locked:
             raise session_busy(session)
-        async with self._using:
-            connection = await self._connected()
+        async with self._used() as connection:
             if not await connection.fetchval(_LOCK, session):
                 raise session_busy(session)
             self.locked.add(session)
@@ -84,8 +94,7 @@ class PostgresWatch:
     async def take_lock(self, session: str) -> None:
         """Ends the connection that holds it: a process that is frozen, or whose machine is gone, cannot do so itself.
         If it is alive after all, it connects again and keeps its other sessions."""
-        async with self._using:
-            connection = await self._connected()
+        async with self._used() as connection:
             await connection.execute(_END_HOLDER, session)
         async with asyncio.timeout(TAKE_SECONDS):
             while True:
@@ -97,21 +106,53 @@ class PostgresWatch:
     async def unlock(self, session: str) -> None:
         self.locked.discard(session)
         if self._connection is not None and not self._connection.is_closed():
-            async with self._using:
-                await self._connection.execute(_UNLOCK, session)
+            async with self._used() as connection:
+                await connection.execute(_UNLOCK, session)
 
     # --- the connection ---
 
+    @asynccontextmanager
+    async def _used(self) -> AsyncGenerator[Connection]:
+        """The connection, for one at a time. If the server does not respond, it is given up."""
+        async with self._using:
+            connection = await self._connected()
+            try:
+                yield connection
+            except LOST:
+                connection.terminate()
+                raise
+
     async def _connected(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
-            connection = await self._connections.connect()
-            connection.add_termination_listener(self._lost)
+            self._connection = await self._connect()
+            self.connections += 1
+            self._tell_everybody()  # about what nobody listened to until now
+        return self._connection
+
+    async def _connect(self) -> Connection:
+        connection = await self._connections.connect()
+        try:
             await connection.add_listener(CHANNEL, self._heard)
             for session in list(self.locked):
                 if not await connection.fetchval(_LOCK, session):
                     self.locked.discard(session)  # somebody else has it now, and our fence is no longer valid
-            self._connection = connection
-        return self._connection
+        except BaseException:
+            connection.terminate()
+            raise
+        connection.add_termination_listener(self._lost)
+        self._beat_on()
+        return connection
+
+    def _beat_on(self) -> None:
+        if self._beating is None or self._beating.done():
+            self._beating = asyncio.create_task(self._beat())
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            with suppress(*LOST, asyncpg.PostgresError, LogError):  # whoever reconnects tries until it succeeds
+                async with self._used() as connection:
+                    await connection.execute("SELECT 1")
 
     def _connect_soon(self) -> None:
         if not self._connections.closed and (self._reconnecting is None or self._reconnecting.done()):
@@ -120,25 +161,21 @@ class PostgresWatch:
     async def _keep_trying(self) -> None:
         while not self._connections.closed:
             try:
-                async with self._using:
-                    await self._connected()
-                return
+                async with self._used():
+                    return
             except (*LOST, asyncpg.PostgresError, LogError):
                 await asyncio.sleep(RECONNECT_SECONDS)
 
     def _lost(self, connection: object) -> None:
         if connection is self._connection and not self._connections.closed:
             self._connection = None
-            self._reconnecting = asyncio.create_task(self._catch_up())
-
-    async def _catch_up(self) -> None:
-        await self._keep_trying()
-        self._tell_everybody()
+            self._connect_soon()
 
     async def close(self) -> None:
-        if self._reconnecting is not None:
-            self._reconnecting.cancel()
-            await asyncio.wait([self._reconnecting])
+        for task in (self._reconnecting, self._beating):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         self.locked.clear()
         connection, self._connection = self._connection, None
         await close_quietly(connection)

@@ -5,8 +5,9 @@ and the batch is written again, even if nobody knows whether the first attempt w
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any
+import copy
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Self, TypeVar
 
 import asyncpg
 from msgspec import Struct
@@ -48,6 +49,9 @@ SELECT b.at, known.id IS NOT NULL, accepted.at IS NOT NULL, put.key IS NOT NULL,
 FROM batch b LEFT JOIN known ON known.id = b.session LEFT JOIN accepted ON accepted.at = b.at
     LEFT JOIN put ON put.session = b.session AND put.key = b.key ORDER BY b.at"""
 _PROGRESS = "SELECT id, epoch, next_seq FROM sessions WHERE id = ANY ($1)"
+
+
+BatchT = TypeVar("BatchT", bound="_Batch | _Puts")
 
 
 class _Append(Struct):
@@ -114,20 +118,24 @@ class PostgresWriter:
             appends, self._appends = self._appends, []
             puts, self._puts = _first_of_each_stamp(self._puts)
             if appends:
-                batch = _Batch(appends, self._trail)
-                await self._settle(appends, lambda again, batch=batch: self._write_appends(batch, again=again))
+                await self._settle(_Batch(appends, self._trail), self._write_appends)
             if puts:
-                await self._settle(puts, lambda again, group=puts: self._write_puts(group, again=again))
+                await self._settle(_Puts(puts), self._write_puts)
 
-    async def _settle(self, group: Sequence[_Append | _Put], write: Callable[[bool], Any]) -> None:
-        """Whatever happens, everybody who waits is told."""
+    async def _settle(self, batch: BatchT, write: Callable[[BatchT, bool], Awaitable[None]]) -> None:
+        """Whatever happens, everybody who waits is told. What cannot be stored must not take others with it."""
         try:
-            await self._with_retries(write)
+            await self._with_retries(lambda again: write(batch, again))
         except (*LOST, asyncpg.PostgresError, LogError) as error:
-            for one in group:
+            parts = [] if isinstance(error, (*LOST, LogError)) else batch.by_session()
+            if len(parts) > 1:
+                for part in parts:
+                    await self._settle(part, write)
+                return
+            for one in batch.group:
                 _refuse(one, self._connections.explained(error))
 
-    async def _with_retries(self, write: Callable[[bool], Any]) -> None:
+    async def _with_retries(self, write: Callable[[bool], Awaitable[None]]) -> None:
         deadline = asyncio.get_running_loop().time() + RETRY_SECONDS
         pause, again = FIRST_PAUSE, False
         while True:
@@ -152,7 +160,7 @@ class PostgresWriter:
 
     # --- appends ---
 
-    async def _write_appends(self, batch: "_Batch", *, again: bool) -> None:
+    async def _write_appends(self, batch: "_Batch", again: bool) -> None:
         connection = await self._connected()
         written = await self._append(connection, batch) if batch.appends else set[str]()
         if again and len(written) < len(batch.appends):
@@ -173,7 +181,8 @@ class PostgresWriter:
             return written
 
     async def _written_before(self, connection: Connection, appends: dict[str, SessionAppend]) -> set[str]:
-        """The sessions whose events an earlier attempt committed: nobody else could have written them."""
+        """The sessions whose events an earlier attempt committed: nobody else could have written them. They are on
+        the synchronous standbys as well: the attempt that found them was a commit after them, for its notification."""
         rows = await connection.fetch(_PROGRESS, list(appends))
         return {
             id for id, epoch, next_seq in rows if epoch == appends[id].fence.token and next_seq == appends[id].next_seq
@@ -181,8 +190,8 @@ class PostgresWriter:
 
     # --- commands ---
 
-    async def _write_puts(self, group: Sequence[_Put], *, again: bool) -> None:
-        connection = await self._connected()
+    async def _write_puts(self, puts: "_Puts", again: bool) -> None:
+        connection, group = await self._connected(), puts.group
         columns = [
             [one.session for one in group],
             [plain(one.key) for one in group],
@@ -210,6 +219,29 @@ class _Batch:
         self.appends, self.included = _merged(group)
         envelopes = [envelope for one in self.appends.values() for envelope in one.envelopes]
         self.entries = [entry for envelope in envelopes if (entry := trail.entry(envelope)) is not None]
+
+    def by_session(self) -> list[Self]:
+        return [self._part(session) for session in dict.fromkeys(one.fence.session for one in self.group)]
+
+    def _part(self, session: str) -> Self:
+        part = copy.copy(self)
+        part.group = [one for one in self.group if one.fence.session == session]
+        part.appends = {id: one for id, one in self.appends.items() if id == session}
+        part.entries = [entry for entry in self.entries if entry.session == session]
+        return part
+
+
+class _Puts:
+    """Commands that share a commit."""
+
+    def __init__(self, group: Sequence[_Put]) -> None:
+        self.group = group
+
+    def by_session(self) -> list[Self]:
+        found: dict[str, list[_Put]] = {}
+        for one in self.group:
+            found.setdefault(one.session, []).append(one)
+        return [type(self)(group) for group in found.values()]
 
 
 async def _execute(connection: Connection, batch: _Batch) -> set[str]:

@@ -61,7 +61,8 @@ def gated(launcher: Launcher | None, contents: Sequence[ApprovedContent], before
         "alone": launcher is None,
     }
     gate = (sys.executable, "-I", "-S", "-c", _START.format(source_folder()), json.dumps(wanted))
-    return Launcher((*gate, *words), (*inputs, *(one.data for one in contents)), copies)
+    mounts = b"" if launcher is None else launcher.mounts
+    return Launcher((*gate, *words), (*inputs, *(one.data for one in contents)), copies, mounts)
 
 
 def _is_program(word: str) -> bool:

@@ -20,6 +20,7 @@ from _collections_abc import Callable, Iterator
 from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STREAM, SOL_SOCKET, socket
 
 from assent.process import process_table
+from assent.process.mount_gate import WAITS, MountGate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class Reaper:
         self._unchanged = list[tuple[bytes, bytes, bytes]]()
         self._left_alone = False
         self._report = -1
+        self._gate: MountGate | None = None
         self._streams = descriptors[1:]
         self._control = socket(fileno=descriptors[0])
         try:
@@ -136,36 +138,52 @@ class Reaper:
             self._control.close()
             if self._report >= 0:
                 os.close(self._report)
+            if self._gate is not None:
+                self._gate.close()
 
     def _serve(self, argv: list[bytes], cwd: bytes, inputs: list[bytes], env: dict[bytes, bytes]) -> bool:
         if self._is_alone():
             return False
         self._report, extra = _descriptors(inputs) if inputs else (-1, [])
+        if self._gate is not None:
+            extra.append((self._gate.waiting, WAITS))
         self._leader, problem = self._start(argv, cwd, env, extra)
         for fd, _ in extra:
             os.close(fd)
         since = process_table.line(self._leader) or []
         os.chdir("/")
+        if not problem:
+            self._say(
+                b"%d %d %s"
+                % (self._leader, os.getpid(), b"".join(since[process_table.STARTED : process_table.STARTED + 1]))
+            )
+            self._open_gate()
         for fd in self._streams:
             os.close(fd)
         if problem:
             self._say(problem)
             return True
-        self._say(
-            b"%d %d %s"
-            % (self._leader, os.getpid(), b"".join(since[process_table.STARTED : process_table.STARTED + 1]))
-        )
         return self._stay()
+
+    def _open_gate(self) -> None:
+        """Unless the launcher has mounted something else than planned: then it ends here."""
+        if self._gate is None:
+            return
+        if wrong := self._gate.opened(self._report, self._control.fileno()):
+            for pid in filter(None, (self._gate.inside, self._leader)):  # the gate opens when it is closed
+                _send(pid, signal.SIGKILL)
+            os.write(self._streams[2], b"the sandbox was not built as planned (%s): a folder was exchanged\n" % wrong)
 
     # --- start ---
 
     def _request(self) -> tuple[bytes, list[bytes], bytes, list[bytes], dict[bytes, bytes]]:
         """The mark, the number of words, the words, the folder, the inputs of a launcher in hexadecimal, the files that
-        must not have changed, and the variables, each terminated by a NUL.
+        must not have changed, what it has to mount, and the variables, each terminated by a NUL.
         """
         size = int.from_bytes(self._receive(8), "big")
         mark, count, *rest = self._receive(size).split(b"\0")[:-1]
-        argv, (cwd, inputs, unchanged, *pairs) = rest[: int(count)], rest[int(count) :]
+        argv, (cwd, inputs, unchanged, mounts, *pairs) = rest[: int(count)], rest[int(count) :]
+        self._gate = MountGate(mounts) if mounts else None
         self._unchanged = [one.partition(b":") for one in unchanged.split()]
         env = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
         return mark, argv, cwd, [bytes.fromhex(one.decode().strip(EMPTY)) for one in inputs.split()], env

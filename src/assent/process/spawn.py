@@ -30,6 +30,8 @@ class Launcher(Struct, frozen=True):
     """What it reads from the descriptors `reaper.INPUTS` and following; it reports to `reaper.STATUS`."""
     copies: tuple[str, ...] = ()
     """Where the program finds the last of these inputs as files, which nothing can change."""
+    mounts: bytes = b""
+    """What it has to mount (`mount_gate.plan`). If there is something, it waits at `mount_gate.WAITS`."""
 
 
 class Child(Protocol):
@@ -97,8 +99,9 @@ async def spawn(
     try:
         streams = (nothing if input is None else input, output, output if errors is None else errors)
         if launcher is None:
-            return await start(argv, cwd, marked, mark, streams, (), unchanged)
-        return await start([*launcher.argv, *argv], cwd, marked, mark, streams, launcher.inputs, unchanged)
+            return await start(argv, cwd, marked, mark, streams, unchanged=unchanged)
+        words = [*launcher.argv, *argv]
+        return await start(words, cwd, marked, mark, streams, launcher.inputs, unchanged, launcher.mounts)
     finally:
         os.close(nothing)
 
@@ -111,8 +114,9 @@ async def _start(
     streams: tuple[int, int, int],
     inputs: Sequence[bytes] = (),
     unchanged: Sequence[ExecutedFile] = (),
+    mounts: bytes = b"",
 ) -> "_Unsupervised":
-    assert not inputs, "only the supervisor can hand these to a launcher"
+    assert not inputs and not mounts, "only the supervisor can hand these to a launcher"
     if (path := first_changed((one.path, one.sha256) for one in unchanged)) is not None:
         raise FileChanged(path)
     return _Unsupervised(argv, cwd, env, streams)

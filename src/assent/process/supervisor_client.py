@@ -61,6 +61,7 @@ async def start(
     streams: tuple[int, int, int],
     inputs: Sequence[bytes] = (),
     unchanged: Sequence[ExecutedFile] = (),
+    mounts: bytes = b"",
 ) -> "Supervised":
     """Raises OSError or FileChanged if it cannot be started. If cancelled meanwhile, the caller is cancelled at its
     next `await` and has to end what was started.
@@ -71,7 +72,7 @@ async def start(
         with theirs:
             _hand_over([theirs.fileno(), *streams])
         request = _request(
-            argv, cwd, env, mark, inputs, unchanged
+            argv, cwd, env, mark, inputs, unchanged, mounts
         )  # only now, because it takes until the reaper wakes up
         rest = memoryview(request)[ours.send(request) :]  # what does not fit into the socket
         return Supervised(ours, *_started(await _whatever_happens(_Reply(ours, rest)), argv, cwd, unchanged))
@@ -216,11 +217,13 @@ def _request(
     mark: str,
     inputs: Sequence[bytes],
     unchanged: Sequence[ExecutedFile],
+    mounts: bytes,
 ) -> bytes:
     pairs = (f"{name}={value}" for name, value in env.items())
     encoded = " ".join(data.hex() or EMPTY for data in inputs)
     checked = " ".join(f"{os.fsencode(file.path).hex()}:{file.sha256}" for file in unchanged)
-    fields = [os.fsencode(text) for text in (mark, str(len(argv)), *argv, cwd, encoded, checked, *pairs)]
+    texts = (mark, str(len(argv)), *argv, cwd, encoded, checked, os.fsdecode(mounts), *pairs)
+    fields = [os.fsencode(text) for text in texts]
     if any(b"\0" in field for field in fields):
         raise ValueError("embedded null byte")
     body = b"\0".join([*fields, b""])

@@ -8,12 +8,13 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from glob import glob
+from glob import escape, glob
 
 from msgspec import Struct
 
 from assent.files.protected import why_protected, why_secret
 from assent.git_folder import GitFolder, git_folders, leads_outside, taken
+from assent.sandbox.kept_places import KeptPlaces, kept_places
 from assent.sandbox.profiles import Profile
 from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings, other_names
 from assent.subpath import is_below
@@ -29,11 +30,13 @@ _HOME_FOLDERS = ("", ".config", ".local/share", ".local/state")
 """Those whose entries may be secrets by name."""
 _SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
 """Programs in them listen on sockets, which a read-only mount does not close."""
+_OUR_SETTINGS = ".assent"
 _GIT_KEEPS = ("hooks", "config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates")
 """What of a repository decides which programs run, or where it is."""
 _GIT_LACKS = ("hooks", "commondir", "config.worktree", "info/attributes", "objects/info/alternates")
 """What must not appear in a repository that does not have it."""
-_GIT_NESTED = ("modules/**/config", "modules/**/hooks", "worktrees/*/config.worktree", "worktrees/*/commondir")
+_SUBMODULES = "modules/**/config"
+_WORKTREES = ("worktrees/*/config.worktree", "worktrees/*/commondir")
 _WORKTREES_LACK = "worktrees/*/"
 """Folders that must not get a `config.worktree`: a worktree elsewhere takes its settings from there."""
 
@@ -53,18 +56,19 @@ class Box(Struct, frozen=True, kw_only=True):
     """Cannot be opened."""
     emptied: tuple[str, ...] = ()
     """Read as empty files: programs insist on reading them."""
-    absent: tuple[str, ...] = ()
-    """Do not exist and must not come into being. No mount can prevent that; `remove_new` undoes it."""
+    kept: KeptPlaces = KeptPlaces()
+    """What must not come into being, or be replaced, and what no mount can prevent."""
     needed: tuple[str, ...] = ()
     """Must be readable even if they are in a folder that the box replaces, such as /tmp."""
     proxy_socket: str = ""
     """The unix socket through which the box gets its proxy, and the only way out of it."""
 
     def ancestors(self) -> list[str]:
-        """The folders between the workspace and its protected paths, from the outside in: whoever could move one of
-        them could put something else in its place.
+        """The folders between the workspace and what is protected or hidden in it, from the outside in: whoever could
+        move one of them could put something else in its place, or the secret where nobody looks for it.
         """
-        found = {folder for path in self.protected for folder in self._above(path)}
+        special = (*self.protected, *self.hidden, *self.emptied)
+        found = {folder for path in special for folder in self._above(path)}
         return sorted(found - {*self.roots, *self.writable, *self.protected})
 
     def _above(self, path: str) -> Iterable[str]:
@@ -97,17 +101,19 @@ class BoxMaker:
         found = [finder.find() for finder in (*self._finders, *map(SpecialPathFinder, filter(os.path.isdir, more)))]
         repository = self._repository(cwd) if profile.writes else None
         git = _git_folders(found, repository) if profile.writes else []
-        protected = [*_protected_in(found), *_kept_in(git)] if profile.writes else []
+        protected = [*_protected_in(found), *_kept_in(git), *self._our_code()] if profile.writes else []
         hidden = {*_secrets_in(found), *self._hidden_outside()}
         hidden |= set(other_names(hidden, self._roots))
+        writable = (*self._outside(repository), *more)
+        absent = [*_missing_in(git), *(os.path.join(root, _OUR_SETTINGS) for root in self._roots)]
         box = Box(
             profile=profile,
             roots=self._roots,
-            writable=(*self._outside(repository), *more),
+            writable=writable,
             protected=_real(protected),
             hidden=self._hidable(_real(hidden)),
             emptied=_real([*_emptied_in(found), *filter(has_token, filter(is_settings, self._in_home()))]),
-            absent=tuple(_missing_in(git)),
+            kept=kept_places((*self._roots, *writable), absent, [*protected, *git]) if profile.writes else KeptPlaces(),
             needed=tuple(path for path in self._needed if os.path.exists(path)),
         )
         return _checked(box, complete=all(one.complete for one in found[: len(self._finders)]))
@@ -136,6 +142,12 @@ class BoxMaker:
         folders = [] if repository is None else [repository.common, repository.git]
         real = dict.fromkeys(os.path.realpath(folder) for folder in folders)
         return tuple(folder for folder in real if not is_below(folder, self._roots))
+
+    def _our_code(self) -> Iterable[str]:
+        """What runs us, if it is installed in the workspace: whoever could change it would act outside the sandbox."""
+        return (
+            path for path in interpreter_folders() if any(is_below(os.path.dirname(path), [r]) for r in self._roots)
+        )
 
     def _hidable(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Without what is in another one of them, and without folders that contain the workspace."""
@@ -193,34 +205,29 @@ def _git_folders(found: Sequence[SpecialPaths], repository: GitFolder | None) ->
     """Those in the workspace, and those of the repository that git takes."""
     inside = [path for one in found for path in one.protected if _is_git_folder(path)]
     taken_there = [] if repository is None else [repository.git, repository.common]
-    return list(dict.fromkeys([*inside, *taken_there]))
+    folders = dict.fromkeys([*inside, *taken_there])
+    return list(folders | dict.fromkeys(os.path.dirname(path) for path in _found(folders, _SUBMODULES)))
+
+
+def _found(folders: Iterable[str], *patterns: str) -> Iterable[str]:
+    """Also names that begin with a dot."""
+    for folder in folders:
+        for pattern in patterns:
+            yield from glob(os.path.join(escape(folder), pattern), recursive=True, include_hidden=True)
 
 
 def _kept_in(folders: Iterable[str]) -> Iterable[str]:
     for folder in folders:
         yield from (os.path.join(folder, name) for name in _GIT_KEEPS if os.path.lexists(os.path.join(folder, name)))
-        yield from (path for pattern in _GIT_NESTED for path in glob(os.path.join(folder, pattern), recursive=True))
+        yield from _found([folder], *_WORKTREES)
 
 
-def _missing_in(folders: Iterable[str]) -> Iterable[str]:
+def _missing_in(folders: Sequence[str]) -> Iterable[str]:
     """With one of these, a repository takes its settings or hooks from elsewhere, or has hooks at all."""
     places = [(folder, name) for folder in folders for name in _GIT_LACKS]
-    places += [
-        (worktree, "config.worktree") for folder in folders for worktree in glob(os.path.join(folder, _WORKTREES_LACK))
-    ]
+    places += [(worktree, "config.worktree") for worktree in _found(folders, _WORKTREES_LACK)]
     paths = (os.path.join(folder, name) for folder, name in places)
     return (path for path in paths if not os.path.lexists(path))
-
-
-def remove_new(absent: Iterable[str]) -> list[str]:
-    """Remove what a command created although it must not exist; returns the paths."""
-    found = [path for path in absent if os.path.lexists(path)]
-    for path in found:
-        if os.path.isdir(path) and not os.path.islink(path):
-            os.rename(path, f"{path}.removed-by-assent")
-        else:
-            os.unlink(path)
-    return found
 
 
 def listening_sockets() -> list[str]:

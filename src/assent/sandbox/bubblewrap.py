@@ -7,6 +7,7 @@ the box cannot read in `/proc` what is hidden from them. Knows no policy and sta
 import os
 from collections.abc import Iterator, Sequence
 
+from assent.process.mount_gate import WAITS, plan
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.spawn import Launcher
 from assent.proxy.sandbox_port import INSIDE, opener_argv
@@ -16,7 +17,15 @@ from assent.subpath import is_below
 
 TEMPORARY = ("/tmp", "/var/tmp", "/run")
 """Replaced by empty folders: other programs listen on sockets in them, and anybody can leave files there."""
-_KERNEL_SETTINGS = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi", "/proc/fs", "/proc/scsi")
+_KERNEL_SETTINGS = (
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/mtrr",
+    "/proc/acpi",
+    "/proc/fs",
+    "/proc/scsi",
+    "/proc/dynamic_debug",
+)
 """Of the whole machine. The kernel lets root change them by its number alone, without any capability."""
 _SIGNALS = "INT,TERM,HUP,QUIT"
 """bubblewrap ignores them, so that they reach the command; `env` gives them back their meaning for it."""
@@ -37,7 +46,7 @@ def bubblewrap_launcher(program: str, box: Box, cwd: str, masks: "Masks", approv
     arguments = "\0".join([*_arguments(box, cwd, masks), *_copied(copies, first)]) + "\0"
     opener = opener_argv() if box.proxy_socket else ()
     words = (program, "--args", str(INPUTS), "--", "/usr/bin/env", f"--default-signal={_SIGNALS}", *opener)
-    return Launcher(words, (os.fsencode(arguments), *filters, *approved), copies)
+    return Launcher(words, (os.fsencode(arguments), *filters, *approved), copies, planned_mounts(box))
 
 
 def _copied(copies: Sequence[str], first: int) -> Iterator[str]:
@@ -83,8 +92,20 @@ def _arguments(box: Box, cwd: str, masks: Masks) -> Iterator[str]:
     yield from _workspace(box)
     yield from _mask(box, inside, masks)
     yield from ("--json-status-fd", str(STATUS), "--chdir", cwd)
+    if planned_mounts(box):
+        yield from ("--block-fd", str(WAITS))
     if seccomp_filter():
         yield from ("--seccomp", str(INPUTS + 1))
+
+
+def planned_mounts(box: Box) -> bytes:
+    """For `mount_gate`; empty if nothing is mounted in what a command can change."""
+    bound = (*box.roots, *box.writable)
+    closed = [path for path in (*box.protected, *box.hidden, *box.emptied) if is_below(path, bound)]
+    inner = [*box.ancestors(), *(path for path in box.writable if is_below(os.path.dirname(path), bound))]
+    if not box.profile.writes or not (closed or inner):
+        return b""
+    return plan([path for path in bound if path not in inner], inner, closed)
 
 
 def _workspace(box: Box) -> Iterator[str]:

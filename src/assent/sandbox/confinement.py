@@ -20,8 +20,9 @@ from assent.plan import ExecutedFile, SandboxName
 from assent.process.approved_launch import ApprovedContent, approved_contents
 from assent.process.spawn import Launcher
 from assent.proxy.sandbox_port import SandboxPort, proxy_environment
-from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders, remove_new
+from assent.sandbox.boxes import Box, BoxMaker, BoxProblem, interpreter_folders
 from assent.sandbox.bubblewrap import Masks, bubblewrap, bubblewrap_launcher
+from assent.sandbox.kept_places import KeptPlaces
 from assent.sandbox.landlock_box import available as landlock_available
 from assent.sandbox.landlock_box import landlock_launcher
 from assent.sandbox.profiles import PROFILES, READ_ONLY, WORKSPACE, Profile
@@ -54,7 +55,7 @@ class Confined(Struct, frozen=True):
     """One run in a sandbox: what starts it, and what to look after when it has ended."""
 
     launcher: Launcher
-    absent: tuple[str, ...] = ()
+    kept: KeptPlaces = KeptPlaces()
     sandbox_port: SandboxPort | None = None
     """Where its proxy gets in; None if it has none."""
     contents: tuple[ApprovedContent, ...] = ()
@@ -64,10 +65,7 @@ class Confined(Struct, frozen=True):
         """Undo what the sandbox cannot prevent; returns a sentence for each."""
         if self.sandbox_port is not None:
             self.sandbox_port.close()
-        return [
-            f"The sandbox removed {path}, which the command had created: it decides which programs git runs."
-            for path in remove_new(self.absent)
-        ]
+        return self.kept.restore()
 
 
 class Confinement:
@@ -147,7 +145,7 @@ class Confinement:
 
     def _seatbelted(self, box: Box) -> "Confined":
         try:
-            return Confined(seatbelt_launcher(box), box.absent)
+            return Confined(seatbelt_launcher(box), box.kept)
         except BoxProblem as error:
             raise Unconfined(str(error)) from error
 
@@ -168,7 +166,7 @@ class Confinement:
             raise Unconfined(str(error)) from error
         box = replace(box, proxy_socket="" if sandbox_port is None else sandbox_port.path)
         launcher = self._launcher(box, cwd, [one.data for one in contents])
-        return Confined(launcher, box.absent, sandbox_port, tuple(contents))
+        return Confined(launcher, box.kept, sandbox_port, tuple(contents))
 
     def _box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
         try:

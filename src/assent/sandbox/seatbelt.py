@@ -54,7 +54,7 @@ def _writing(box: Box) -> Iterator[str]:
     yield from _rule("allow file-write*", "literal", _DEVICES)
     if box.profile.writes:
         yield from _rule("allow file-write*", "subpath", (*box.roots, *box.writable, *_TEMPORARY))
-        yield from _rule("deny file-write*", "subpath", (*box.protected, *box.absent))
+        yield from _rule("deny file-write*", "subpath", (*box.protected, *box.kept.empty))
         # Whoever could move a folder above a protected path could put something else in its place.
         yield from _rule("deny file-write-unlink", "literal", (*box.roots, *box.ancestors()))
 

@@ -1,7 +1,8 @@
 """Finds the files of a folder that a sandbox treats specially, by name: protected ones and secrets.
 
-A folder is read again only if its entries have changed since the last time, so that a large workspace costs one `stat`
-per folder and command. Links are entries, but are not followed. It decides nothing.
+A folder is read again only if it has changed since the last time, so that a large workspace costs one `stat` per folder
+and command. (A command can set the time of a folder's last modification as it likes, but not that of its last change.)
+Links are entries, but are not followed. It decides nothing.
 """
 
 import os
@@ -32,7 +33,7 @@ class SpecialPaths(Struct, frozen=True):
 
 
 class _Folder(Struct, frozen=True, gc=False):
-    changed: int
+    changed: tuple[int, int, int]
     folders: tuple[str, ...]
     protected: tuple[str, ...]
     secret: tuple[str, ...]
@@ -62,14 +63,15 @@ class SpecialPathFinder:
 
     def _look(self, path: str, names: tuple[str, ...]) -> _Folder | None:
         try:
-            changed = os.stat(path).st_mtime_ns
+            found = os.stat(path)
+            changed = (found.st_dev, found.st_ino, found.st_ctime_ns)
             seen = self._seen.get(path)
             return seen if seen is not None and seen.changed == changed else _read(path, names, changed)
         except OSError:
             return None  # the command cannot read it either
 
 
-def _read(path: str, names: tuple[str, ...], changed: int) -> _Folder:
+def _read(path: str, names: tuple[str, ...], changed: tuple[int, int, int]) -> _Folder:
     folders: list[str] = []
     protected: list[str] = []
     secret: list[str] = []

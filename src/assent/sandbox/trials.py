@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent import failpoints
 from assent.files.copied_tree import Stamps, stamps_of, why_not_copied
@@ -120,7 +121,7 @@ class Trials:
 
     async def _launcher(self, folder: TrialFolder, cwd: str, copied: bool) -> Launcher:
         inner = await self._confinement.launcher_for_trial(cwd)
-        return Launcher((*self._mounted(folder, copied), *inner.argv), inner.inputs)
+        return replace(inner, argv=(*self._mounted(folder, copied), *inner.argv))
 
     def _mounted(self, folder: TrialFolder, copied: bool) -> tuple[str, ...]:
         script, work = os.path.abspath(overlay_mount.__file__), overlay_mount.COPY if copied else folder.work

@@ -11,7 +11,7 @@ import msgspec
 
 from assent.approval import Approval
 from assent.events import Envelope
-from assent.session.log import SessionInfo, no_such_session
+from assent.session.log import SessionInfo, SessionPage, no_such_session
 from assent.session.projection import IndexChanges, WaitingRow, decode_waiting, encode_approval, project
 from assent.session.spending_index import add_spending
 from assent.session.stored_events import readable_or_not
@@ -20,6 +20,7 @@ _ONE = (
     "SELECT id, folder, model, title, created_at, updated_at, next_seq - 1, mode, owner, client, "
     "(SELECT COUNT(*) FROM approvals WHERE session = sessions.id), unfinished, held, archived FROM sessions "
 )
+_NEWEST_FIRST = "ORDER BY updated_at DESC, id DESC"
 _WAITING = "session, call_id, asked_at, data"
 
 
@@ -62,8 +63,23 @@ def _set_columns(db: sqlite3.Connection, session: str, changes: IndexChanges) ->
 # --- queries ---
 
 
-def sessions(db: sqlite3.Connection) -> list[SessionInfo]:
-    return [_info(row) for row in db.execute(_ONE + "ORDER BY updated_at DESC, id DESC")]
+def sessions(owner: str | None) -> Callable[[sqlite3.Connection], list[SessionInfo]]:
+    found = _ONE + f"WHERE ?1 IS NULL OR owner = ?1 {_NEWEST_FIRST}"
+    return lambda db: [_info(row) for row in db.execute(found, (owner,))]
+
+
+def page(owner: str, limit: int, offset: int, archived: bool | None) -> Callable[[sqlite3.Connection], SessionPage]:
+    wanted = "owner = ?1 AND (?2 IS NULL OR archived = ?2)"
+    found = f"{_ONE} WHERE {wanted} {_NEWEST_FIRST} LIMIT ?3 OFFSET ?4"
+    counted = (
+        f"SELECT COUNT(*) FILTER (WHERE {wanted}), COUNT(*) FILTER (WHERE archived) FROM sessions WHERE owner = ?1"
+    )
+
+    def job(db: sqlite3.Connection) -> SessionPage:
+        infos = [_info(row) for row in db.execute(found, (owner, archived, limit, offset))]
+        return SessionPage(infos, *db.execute(counted, (owner, archived)).fetchone())
+
+    return job
 
 
 def info(session: str) -> Callable[[sqlite3.Connection], SessionInfo]:
@@ -88,8 +104,12 @@ def _info(row: tuple[Any, ...]) -> SessionInfo:
     return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held), archived=bool(archived))
 
 
-def heads(db: sqlite3.Connection) -> dict[str, int]:
-    return dict(db.execute("SELECT id, next_seq - 1 FROM sessions"))
+def heads(sessions: Iterable[str] | None) -> Callable[[sqlite3.Connection], dict[str, int]]:
+    found = "SELECT id, next_seq - 1 FROM sessions"
+    if sessions is None:
+        return lambda db: dict(db.execute(found))
+    wanted = msgspec.json.encode(list(sessions)).decode()
+    return lambda db: dict(db.execute(f"{found} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)))
 
 
 def waiting(owner: str | None, limit: int | None, offset: int) -> Callable[[sqlite3.Connection], list[WaitingRow]]:
@@ -120,9 +140,12 @@ def since_last_turn(db: sqlite3.Connection, session: str) -> list[Envelope]:
     return [entry for entry in entries if isinstance(entry, Envelope)]
 
 
-def count_waiting(db: sqlite3.Connection) -> dict[str, int]:
-    counted = "SELECT owner, COUNT(*) FROM approvals JOIN sessions ON sessions.id = session GROUP BY owner"
-    return dict(db.execute(counted))
+def count_waiting(owner: str | None) -> Callable[[sqlite3.Connection], dict[str, int]]:
+    counted = (
+        "SELECT owner, COUNT(*) FROM approvals JOIN sessions ON sessions.id = session "
+        "WHERE ?1 IS NULL OR owner = ?1 GROUP BY owner"
+    )
+    return lambda db: dict(db.execute(counted, (owner,)))
 
 
 def expired(now: float) -> Callable[[sqlite3.Connection], list[str]]:

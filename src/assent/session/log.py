@@ -138,6 +138,14 @@ class Waiting(Struct, frozen=True):
     approval: Approval
 
 
+class SessionPage(Struct, frozen=True):
+    sessions: list[SessionInfo]
+    total: int
+    """Of all pages."""
+    archived: int
+    """How many of the owner's sessions are archived, wanted or not."""
+
+
 class SessionLog(Protocol):
     async def create(
         self,
@@ -198,8 +206,12 @@ class SessionLog(Protocol):
         """Calls `changed` in this loop when another process may have changed some session."""
         ...
 
-    async def sessions(self) -> list[SessionInfo]:
-        """All sessions, newest first."""
+    async def sessions(self, owner: str | None = None) -> list[SessionInfo]:
+        """All sessions (of that owner), newest first."""
+        ...
+
+    async def page(self, owner: str, limit: int, offset: int = 0, *, archived: bool | None = None) -> SessionPage:
+        """Some of the owner's sessions, newest first, without looking at the others."""
         ...
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
@@ -212,16 +224,16 @@ class SessionLog(Protocol):
         """Those that exist, by id."""
         ...
 
-    async def heads(self) -> dict[str, int]:
-        """The number of the newest event of every session."""
+    async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
+        """The number of the newest event of every session, or of these."""
         ...
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         """All waiting approvals of all sessions (of that owner), oldest first."""
         ...
 
-    async def count_waiting(self) -> dict[str, int]:
-        """How many approvals are waiting, by session owner; owners with none may be missing."""
+    async def count_waiting(self, owner: str | None = None) -> dict[str, int]:
+        """How many approvals are waiting, by session owner (of that one); owners with none may be missing."""
         ...
 
     async def spent_on(self, day: str) -> Spending:

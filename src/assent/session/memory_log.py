@@ -15,6 +15,7 @@ from assent.session.log import (
     Inboxed,
     Opening,
     SessionInfo,
+    SessionPage,
     Stamp,
     Unreadable,
     Waiting,
@@ -146,8 +147,14 @@ class MemoryLog:
         self._watchers.append(changed)
         return lambda: self._watchers.remove(changed)
 
-    async def sessions(self) -> list[SessionInfo]:
-        return [_info(id, stored) for id, stored in reversed(self._sessions.items())]
+    async def sessions(self, owner: str | None = None) -> list[SessionInfo]:
+        of_owner = [(id, one) for id, one in self._sessions.items() if owner is None or one.owner == owner]
+        return [_info(id, stored) for id, stored in reversed(of_owner)]
+
+    async def page(self, owner: str, limit: int, offset: int = 0, *, archived: bool | None = None) -> SessionPage:
+        found = await self.sessions(owner)
+        wanted = [info for info in found if archived is None or info.archived == archived]
+        return SessionPage(wanted[offset : offset + limit], len(wanted), sum(info.archived for info in found))
 
     async def prompts(self, folder: str, limit: int) -> list[str]:
         there = [stored.events for stored in self._sessions.values() if _created(stored).folder == folder]
@@ -163,8 +170,9 @@ class MemoryLog:
     async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
         return {id: _info(id, self._sessions[id]) for id in sessions if id in self._sessions}
 
-    async def heads(self) -> dict[str, int]:
-        return {id: len(stored.events) for id, stored in self._sessions.items()}
+    async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
+        wanted = self._sessions if sessions is None else set(sessions)
+        return {id: len(stored.events) for id, stored in self._sessions.items() if id in wanted}
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         of_owner = [stored for stored in self._sessions.values() if owner is None or stored.owner == owner]
@@ -172,8 +180,9 @@ class MemoryLog:
         ordered = sorted(found, key=lambda waiting: (waiting.asked_at, waiting.session, waiting.call_id))
         return ordered[offset : None if limit is None else offset + limit]
 
-    async def count_waiting(self) -> dict[str, int]:
-        return dict(Counter(stored.owner for stored in self._sessions.values() for _ in _waiting(stored)))
+    async def count_waiting(self, owner: str | None = None) -> dict[str, int]:
+        counted = Counter(stored.owner for stored in self._sessions.values() for _ in _waiting(stored))
+        return {each: count for each, count in counted.items() if owner in (None, each)}
 
     async def spent_on(self, day: str) -> Spending:
         of_day = [_spent(e) for stored in self._sessions.values() for e in stored.events if day_of(e.ts) == day]

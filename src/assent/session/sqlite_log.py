@@ -39,6 +39,7 @@ from assent.session.log import (
     Opening,
     SessionBusy,
     SessionInfo,
+    SessionPage,
     Stamp,
     Unreadable,
     Waiting,
@@ -172,8 +173,11 @@ class SqliteLog:
         self._unlock(session)
         return False
 
-    async def sessions(self) -> list[SessionInfo]:
-        return await self._read(index.sessions)
+    async def sessions(self, owner: str | None = None) -> list[SessionInfo]:
+        return await self._read(index.sessions(owner))
+
+    async def page(self, owner: str, limit: int, offset: int = 0, *, archived: bool | None = None) -> SessionPage:
+        return await self._read(index.page(owner, limit, offset, archived))
 
     async def info(self, session: str) -> SessionInfo:
         return await self._inline(index.info(session))
@@ -181,15 +185,15 @@ class SqliteLog:
     async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
         return await self._inline(index.infos(sessions))
 
-    async def heads(self) -> dict[str, int]:
-        return await self._read(index.heads)
+    async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
+        return await self._read(index.heads(sessions))
 
     async def waiting(self, owner: str | None = None, limit: int | None = None, offset: int = 0) -> list[Waiting]:
         rows = await self._read(index.waiting(owner, limit, offset))
         return readable(decode_waiting, rows)
 
-    async def count_waiting(self) -> dict[str, int]:
-        return await self._read(index.count_waiting)
+    async def count_waiting(self, owner: str | None = None) -> dict[str, int]:
+        return await self._read(index.count_waiting(owner))
 
     async def spent_on(self, day: str) -> Spending:
         return await self._inline(spent_on(day))

@@ -6,7 +6,7 @@ worker is to stop, or when the engine gives it to somebody else.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -39,6 +39,8 @@ MAX_SESSIONS = 500
 DRAIN_SECONDS = 60.0
 """Seconds that a worker that is to stop gives running turns to get to the next question, or to their end. What takes
 longer is ended, as when a server stops."""
+SHUTDOWN_SECONDS = 30.0
+"""Seconds that a worker has after that to close its sessions and to say goodbye to the engine."""
 POLLERS = PollerBehaviorSimpleMaximum(2)
 """Few: the engine hands sessions to each poller of a frozen worker before it gives the worker up."""
 
@@ -96,11 +98,14 @@ class SessionActivity:
         try:
             await self._until_over(opened)
         finally:
-            del self.open[attempt.session]
-            with suppress(LogError):
-                await opened.close()
-            self._closed(attempt.session)
+            await _finish(self._close(attempt.session, opened))
         return Ended("again" if await has_work(self._log, attempt.session) else "parked")
+
+    async def _close(self, session: str, opened: OpenSession) -> None:
+        del self.open[session]
+        with suppress(LogError):
+            await opened.close()
+        self._closed(session)
 
     async def _until_over(self, opened: OpenSession) -> None:
         """Raises ApplicationError if the session can no longer write."""
@@ -144,8 +149,18 @@ class SessionWorker:
         finally:
             for task in (stopping, sweeping):
                 task.cancel()
-            await asyncio.gather(*(worker.shutdown() for worker in workers))
-            await asyncio.gather(*running)
+            await self._shut_down(workers, running)
+
+    async def _shut_down(self, workers: Sequence[Worker], running: Sequence["asyncio.Task[None]"]) -> None:
+        """Raises what made a worker fail. The library sometimes never finishes its shutdown, after all sessions are
+        closed; we do not wait for that.
+        """
+        stopping = asyncio.gather(*(worker.shutdown() for worker in workers))
+        await asyncio.wait(running, timeout=self._drain + SHUTDOWN_SECONDS)
+        stopping.cancel()
+        unfinished = [task for task in running if task.cancel()]
+        await asyncio.gather(stopping, *unfinished, return_exceptions=True)
+        await asyncio.gather(*(task for task in running if task not in unfinished))
 
     def _workers(self, client: Client) -> list[Worker]:
         """All of them run workflows, which need no workspace; sessions come from the queue of the host."""
@@ -178,6 +193,15 @@ def _this_task() -> "asyncio.Task[object]":
     task = asyncio.current_task()
     assert task is not None
     return task
+
+
+async def _finish(work: Coroutine[None, None, None]) -> None:
+    """Wait for work that must not be interrupted: whoever cancels us once may do it again while we clean up."""
+    task = asyncio.create_task(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    task.result()
 
 
 async def _stop(older: "asyncio.Task[object]") -> None:

@@ -380,8 +380,8 @@ class ShellInvocation(Invocation):
             try:
                 return await self._run(permit, confined, access, on_start, on_output, lambda _: None, limits)
             finally:
-                if confined is not None:
-                    confined.clean_up()
+                for note in () if confined is None else confined.clean_up():
+                    on_output(f"\n[{note}]\n")
 
         try:
             with self._failures():

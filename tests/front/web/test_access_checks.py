@@ -405,12 +405,12 @@ def test_a_bucket_fills_up_again_and_never_holds_more_than_at_first():
     assert [bucket.take() for _ in range(4)] == [True, True, True, False]
 
 
-def test_the_client_that_came_first_is_forgotten_when_there_are_too_many():
+async def test_the_client_that_came_first_is_forgotten_when_there_are_too_many():
     rates = request_rates(RequestLimits(requests_per_second=0, burst=1, clients=2))
-    assert [rates.take(who) for who in ("a", "b", "a", "b")] == [True, True, False, False]
-    assert rates.take("c")
-    assert not rates.take("b")
-    assert rates.take("a"), "it was forgotten and begins anew"
+    assert [await rates.allows(who) for who in ("a", "b", "a", "b")] == [True, True, False, False]
+    assert await rates.allows("c")
+    assert not await rates.allows("b")
+    assert await rates.allows("a"), "it was forgotten and begins anew"
 
 
 def test_each_role_may_what_those_before_it_may():
@@ -481,11 +481,11 @@ def test_without_its_file_no_token_is_good(store: TokenStore, tmp_path: Path):
     assert store.check(token) is None
 
 
-def test_a_code_works_once_until_its_very_second(now: list[float]):
+async def test_a_code_works_once_until_its_very_second(now: list[float]):
     codes = LoginCodes(clock=lambda: now[0], seconds=10)
     first, second, third = codes.issue(), codes.issue(), codes.issue()
-    assert codes.redeem(first) and not codes.redeem(first) and not codes.redeem("guess")
+    assert await codes.redeem(first) and not await codes.redeem(first) and not await codes.redeem("guess")
     now[0] = 109.9
-    assert codes.redeem(second)
+    assert await codes.redeem(second)
     now[0] = 110.0
-    assert not codes.redeem(third)
+    assert not await codes.redeem(third)

@@ -110,12 +110,12 @@ async def test_codes_cannot_be_guessed_in_bulk(served: Served):
     assert set(statuses) == {401, 429}
 
 
-def test_a_code_is_worthless_after_its_time():
+async def test_a_code_is_worthless_after_its_time():
     now = [0.0]
     codes = LoginCodes(clock=lambda: now[0])
     code = codes.issue()
     now[0] = 61.0
-    assert not codes.redeem(code)
+    assert not await codes.redeem(code)
 
 
 def test_tokens_are_kept_as_hashes_in_a_file_of_their_owner(tmp_path: Path):

@@ -26,12 +26,12 @@ class GuardedLog(MemoryLog):
         self.counts = 0
         self.broken = False
 
-    async def count_waiting(self) -> dict[str, int]:
+    async def count_waiting(self, owner: str | None = None) -> dict[str, int]:
         self.counts += 1
         await self.door.wait()
         if self.broken:
             raise LogUnavailable("the disk is full")
-        return await super().count_waiting()
+        return await super().count_waiting(owner)
 
 
 class OverviewHarness:

@@ -10,6 +10,7 @@ from assent.app.push_messages import PushTarget, check, new_key, public_key, pus
 from assent.client import Api, ApiProblem
 from assent.config import PushSettings
 from assent.front.web.access_tokens import TokenStore
+from assent.front.web.push_storage import PushFile
 from assent.front.web.push_subscriptions import PushSubscriptions
 from support.push_service import PushService, verified
 from support.served import Json, Served, until_waiting
@@ -106,12 +107,12 @@ async def test_a_subscription_ends_with_its_login_and_is_about_the_sessions_of_i
     ],
 )
 def test_nobody_can_make_the_server_post_anywhere_but_to_a_push_service(tmp_path: Path, endpoint: str):
-    push = PushSubscriptions(tmp_path / "push.json", PushSettings(), TokenStore(tmp_path / "tokens.json"), {})
+    push = PushSubscriptions(PushFile(tmp_path / "push.json"), PushSettings(), TokenStore(tmp_path / "tokens.json"), {})
     assert not push.accepts(endpoint)
 
 
 def test_the_push_services_of_the_well_known_browsers_are_accepted(tmp_path: Path):
-    push = PushSubscriptions(tmp_path / "push.json", PushSettings(), TokenStore(tmp_path / "tokens.json"), {})
+    push = PushSubscriptions(PushFile(tmp_path / "push.json"), PushSettings(), TokenStore(tmp_path / "tokens.json"), {})
     for host in ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"):
         assert push.accepts(f"https://{host}/some/path?x=1")
     assert push.accepts("https://db5p.notify.windows.com/w/?token=x")
@@ -132,16 +133,16 @@ async def test_a_subscription_with_wrong_keys_or_no_push_service_is_refused(tmp_
             assert refused.value.kind == "forbidden"
 
 
-def test_the_key_and_the_subscriptions_survive_a_restart_in_a_file_of_the_user_alone(tmp_path: Path):
+async def test_the_key_and_the_subscriptions_survive_a_restart_in_a_file_of_the_user_alone(tmp_path: Path):
     path, tokens = tmp_path / "push.json", TokenStore(tmp_path / "tokens.json")
-    first = PushSubscriptions(path, PushSettings(), tokens, {})
-    key = first.public_key()
+    first = PushSubscriptions(PushFile(path), PushSettings(), tokens, {})
+    key = await first.public_key()
     principal = tokens.check(tokens.issue("ann", "operator", owner=""))
     assert principal is not None
-    first.add(principal, PushTarget(**VALID))
+    await first.add(principal, PushTarget(**VALID))
     assert path.stat().st_mode & 0o777 == 0o600
-    second = PushSubscriptions(path, PushSettings(), tokens, {})
-    assert (second.public_key(), second.has(principal), len(second.of(""))) == (key, True, 1)
+    second = PushSubscriptions(PushFile(path), PushSettings(), tokens, {})
+    assert (await second.public_key(), second.has(principal), len(second.of(""))) == (key, True, 1)
 
 
 def test_messages_have_one_length_and_never_the_same_bytes():

@@ -8,7 +8,8 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -83,16 +84,39 @@ class NewToken(Struct, frozen=True):
     record: TokenRecord
 
 
-class TokenStore:
-    """A file that only its owner can read. It holds hashes, which cannot be used to log in."""
+class TokenBook(ABC):
+    """Who may use the server. It knows hashes, which cannot be used to log in."""
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        self._path = str(path)
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._seen: tuple[int, int] | None = None
-        self._records: dict[str, TokenRecord] = {}
-        """By id."""
-        self._refresh()
+
+    # --- where the records are ---
+
+    @abstractmethod
+    def _known(self) -> Mapping[str, TokenRecord]:
+        """All records by id, including expired ones."""
+
+    @abstractmethod
+    def add(self, record: TokenRecord) -> None:
+        """Raises BadToken."""
+
+    @abstractmethod
+    def revoke(self, matches: Callable[[TokenRecord], bool]) -> list[TokenRecord]:
+        """Those that were revoked."""
+
+    @abstractmethod
+    async def refresh(self) -> None:
+        """Afterwards, `check` knows what all servers have issued and revoked. Raises LogError."""
+
+    @abstractmethod
+    async def settled(self) -> None:
+        """Waits until what was added and revoked holds at all servers. Raises LogError."""
+
+    @abstractmethod
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Calls `changed` when another server has issued or revoked something."""
+
+    # --- what they mean ---
 
     def issue(
         self,
@@ -125,15 +149,10 @@ class TokenStore:
             raise BadToken(f"a token's name has at most 64 characters, without spaces and without @: not {name!r}")
         expires = None if seconds is None else now + seconds
         record = TokenRecord(
-            name=name, role=role, hash=_hash(token), owner=owner, expires_at=expires, kind=kind, created_at=now
+            name=name, role=role, hash=hash_of(token), owner=owner, expires_at=expires, kind=kind, created_at=now
         )
         self._check_name(record)
         return NewToken(token, record)
-
-    def add(self, record: TokenRecord) -> None:
-        with self._changing():
-            self._check_name(record)
-            self._records[record.id] = record
 
     def _check_name(self, record: TokenRecord) -> None:
         """With two tokens of one name, nobody could tell who did what, or which one to revoke."""
@@ -145,39 +164,63 @@ class TokenStore:
 
     def check(self, token: str) -> Principal | None:
         """The lookup is by hash, so its timing reveals nothing about the token."""
-        self._refresh()
-        digest = _hash(token)
-        record = self._records.get(digest[:ID_LENGTH])
+        digest = hash_of(token)
+        record = self._known().get(digest[:ID_LENGTH])
         if record is None or not secrets.compare_digest(record.hash, digest) or not record.is_valid(self._clock()):
             return None
         return Principal(record.name, record.role, record.owner, record.id)
 
     def holds(self, principal: Principal) -> bool:
         """Whether their token is still valid."""
-        self._refresh()
-        record = self._records.get(principal.token_id)
+        record = self._known().get(principal.token_id)
         return record is not None and record.is_valid(self._clock())
 
     def records(self) -> list[TokenRecord]:
         """Those that are valid, oldest first."""
-        self._refresh()
         now = self._clock()
         return sorted(
-            (record for record in self._records.values() if record.is_valid(now)),
+            (record for record in self._known().values() if record.is_valid(now)),
             key=lambda record: record.created_at or -math.inf,
         )
 
+
+class TokenStore(TokenBook):
+    """A file that only its owner can read."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(clock)
+        self._path = str(path)
+        self._seen: tuple[int, int] | None = None
+        self._records: dict[str, TokenRecord] = {}
+        """By id."""
+        self._reload()
+
+    def add(self, record: TokenRecord) -> None:
+        with self._changing():
+            self._check_name(record)
+            self._records[record.id] = record
+
     def revoke(self, matches: Callable[[TokenRecord], bool]) -> list[TokenRecord]:
-        """Those that were revoked."""
         with self._changing():
             gone = [record for record in self._records.values() if matches(record)]
             for record in gone:
                 del self._records[record.id]
         return gone
 
-    # --- the file ---
+    async def refresh(self) -> None:
+        """The file is looked at whenever somebody asks."""
 
-    def _refresh(self) -> None:
+    async def settled(self) -> None:
+        """It is written at once."""
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Nobody else uses it, except for `assent serve token`, whose changes the next look finds."""
+
+    def _known(self) -> dict[str, TokenRecord]:
+        self._reload()
+        return self._records
+
+    def _reload(self) -> None:
         """Another process may have added or removed tokens. It replaces the file, so the inode changes as well: the
         time alone is too coarse for two changes in a row."""
         try:
@@ -197,7 +240,7 @@ class TokenStore:
         make_private(folder)
         lock = take_lock(os.path.join(folder, LOCK), wait=True)
         try:
-            self._refresh()
+            self._reload()
             before = dict(self._records)
             yield
             if self._records != before:
@@ -229,11 +272,11 @@ class LoginCodes:
         now = self._clock()
         self._codes = {code: until for code, until in self._codes.items() if now < until}
         code = secrets.token_urlsafe(24)
-        self._codes[_hash(code)] = now + self._seconds
+        self._codes[hash_of(code)] = now + self._seconds
         return code
 
-    def redeem(self, code: str) -> bool:
-        until = self._codes.pop(_hash(code), None)
+    async def redeem(self, code: str) -> bool:
+        until = self._codes.pop(hash_of(code), None)
         return until is not None and self._clock() < until
 
 
@@ -245,5 +288,5 @@ class Discovery(Struct, frozen=True):
     pid: int
 
 
-def _hash(secret: str) -> str:
+def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -13,6 +13,7 @@ from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.question_notices import QuestionNotices
 from assent.app.session_log import SessionLog
+from assent.app.storage import shared_state
 from assent.app.webhooks import Webhooks
 from assent.config import Settings
 from assent.events import Envelope
@@ -27,7 +28,8 @@ from assent.front.web.model_metrics import ModelMetrics
 from assent.front.web.named_prompts import Prompts
 from assent.front.web.overview import Overview
 from assent.front.web.problems import Problem
-from assent.front.web.push_subscriptions import PUSH, PushSubscriptions
+from assent.front.web.push_storage import PUSH, PushFile, SharedPush
+from assent.front.web.push_subscriptions import PushSubscriptions
 from assent.front.web.readiness import Readiness
 from assent.front.web.request_limits import RequestLimits
 from assent.front.web.server_access import Access
@@ -80,7 +82,8 @@ class Setup(Struct, frozen=True, kw_only=True):
 class AppState:
     def __init__(self, log: SessionLog, setup: Setup, data: Path, server_log: ServerLog) -> None:
         self.log, self.setup, self.server_log = log, setup, server_log
-        self.access = Access(data, log.audit, setup.user, setup.limits, server_log)
+        self.shared = shared_state(log)
+        self.access = Access(data, log.audit, setup.user, setup.limits, server_log, self.shared)
         self.precedence = AnswerPriority()
         self.models = ModelAccess(setup.env, setup.settings)
         self.catalog = ModelCatalog(self.models)
@@ -98,7 +101,8 @@ class AppState:
         self.readiness = Readiness(log.try_writing)
         self.traffic = Traffic()
         self.model_metrics = ModelMetrics()
-        self.push = PushSubscriptions(data / PUSH, setup.settings.push, self.access.tokens, setup.env)
+        store = PushFile(data / PUSH) if self.shared is None else SharedPush(self.shared)
+        self.push = PushSubscriptions(store, setup.settings.push, self.access.tokens, setup.env)
         webhooks = () if setup.remote_engine else setup.settings.webhooks  # workers send them, once
         self.notices = QuestionNotices(log.info, Webhooks(webhooks, setup.env), self.push)
         parts = (
@@ -136,6 +140,7 @@ class AppState:
             part.on_event(envelope)
 
     async def start(self) -> None:
+        self.access.tokens.watch(self.streams.end_invalid)
         if self.live is not None:
             self.live.start()
         self._stop_watching = self.log.watch_all(self._others_changed)

@@ -80,6 +80,7 @@ def build(app_state: AppState, place: Place) -> AccessControl:
         app_state.setup.limits,
         app_state.traffic,
         app_state.server_log,
+        app_state.access.request_rates,
     )
 
 

@@ -223,7 +223,7 @@ class Feeds:
         watched = [feed for feed in self._feeds.values() if feed.watchers and not self._runs_here(feed.session)]
         if not watched:
             return
-        heads = await self._log.heads()
+        heads = await self._log.heads([feed.session for feed in watched])
         for feed in watched:
             if feed.seq is not None and heads.get(feed.session, 0) > feed.seq:
                 feed.pull()

@@ -26,6 +26,8 @@ from assent.events import (
 
 MERGE_SECONDS = 0.05
 """Changes this close together are reported as one."""
+REST = 10
+"""Counting takes at most one part in this many of the time, however many questions wait."""
 
 Wake = Callable[[], None]
 
@@ -55,6 +57,7 @@ class Overview:
         self._changes = _Changes()
         self._soon: asyncio.TimerHandle | None = None
         self._counting: asyncio.Task[None] | None = None
+        self._took = 0.0
 
     async def start(self) -> None:
         self._waiting = await self._log.count_waiting()
@@ -110,7 +113,7 @@ class Overview:
 
     def _tell_soon(self) -> None:
         if self._soon is None:
-            self._soon = asyncio.get_running_loop().call_later(MERGE_SECONDS, self._tell)
+            self._soon = asyncio.get_running_loop().call_later(max(MERGE_SECONDS, REST * self._took), self._tell)
 
     def _tell(self) -> None:
         self._soon = None
@@ -119,7 +122,9 @@ class Overview:
     async def _count(self) -> None:
         changes, self._changes = self._changes, _Changes()
         try:
+            began = time.monotonic()
             self._waiting = await self._log.count_waiting()
+            self._took = time.monotonic() - began
             touched = await self._by_owner(changes)
         except LogError:
             self._changes.all = True  # reported with the next change

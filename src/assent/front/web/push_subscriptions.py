@@ -7,21 +7,18 @@ that the settings name: otherwise anybody with a token could make the server sen
 import fnmatch
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from assent.app.private_files import save_private
-from assent.app.push_messages import PushTarget, is_available, new_key, public_key, push_post
+from assent.app.push_messages import PushTarget, is_available, public_key, push_post
 from assent.app.webhook_formats import QuestionNotice
 from assent.app.webhook_posting import post_until_taken
 from assent.config import PushSettings
-from assent.front.web.access_tokens import Principal, TokenStore
-from assent.safe_open import read_regular
+from assent.front.web.access_tokens import Principal, TokenBook
+from assent.front.web.push_storage import PushStore, Subscribed
 
-PUSH = "push.json"
 SERVICES = (
     "fcm.googleapis.com",
     "*.push.services.mozilla.com",
@@ -33,36 +30,17 @@ PROJECT = "https://github.com/assent-dev/assent"
 """Whom a push service may turn to if the server itself has no public address."""
 
 
-class Subscribed(Struct, frozen=True):
-    token_id: str
-    owner: str
-    target: PushTarget
-
-
-class _Stored(Struct):
-    key: str = ""
-    """This server's private key. Browsers are subscribed to it, so it stays the same."""
-    subscriptions: dict[str, Subscribed] = {}
-    """By token."""
-
-
 class PushSubscriptions:
-    def __init__(self, path: Path, settings: PushSettings, tokens: TokenStore, env: Mapping[str, str]) -> None:
-        self._path, self._settings, self._tokens, self._env = path, settings, tokens, env
-        self._stored = _read(path)
+    def __init__(self, store: PushStore, settings: PushSettings, tokens: TokenBook, env: Mapping[str, str]) -> None:
+        self._store, self._settings, self._tokens, self._env = store, settings, tokens, env
         self.address = ""
         """Where the page is; set when the server listens."""
 
     # --- subscribing ---
 
-    def public_key(self) -> str:
+    async def public_key(self) -> str:
         """Empty if this installation cannot push."""
-        if not is_available():
-            return ""
-        if not self._stored.key:
-            self._stored.key = new_key()
-            self._save()
-        return public_key(self._stored.key)
+        return public_key(await self._store.key()) if is_available() else ""
 
     def accepts(self, endpoint: str) -> bool:
         try:
@@ -75,40 +53,38 @@ class PushSubscriptions:
         known = any(fnmatch.fnmatchcase(parts.hostname or "", service) for service in SERVICES)
         return parts.scheme == "https" and plain and known
 
-    def add(self, principal: Principal, target: PushTarget) -> None:
-        self._stored.subscriptions[principal.token_id] = Subscribed(principal.token_id, principal.owner, target)
-        self._save()
+    async def add(self, principal: Principal, target: PushTarget) -> None:
+        self._store.put(principal.token_id, Subscribed(principal.token_id, principal.owner, target))
+        await self._store.settled()
 
     def has(self, principal: Principal) -> bool:
-        return principal.token_id in self._stored.subscriptions
+        return principal.token_id in self._store.subscriptions()
 
     def remove(self, token_id: str, target: PushTarget | None = None) -> None:
         """With a target, only if it is still the one that was used."""
-        known = self._stored.subscriptions.get(token_id)
+        known = self._store.subscriptions().get(token_id)
         if known is not None and target in (None, known.target):
-            del self._stored.subscriptions[token_id]
-            self._save()
-
-    def _save(self) -> None:
-        save_private(self._path, msgspec.json.encode(self._stored))
+            self._store.put(token_id, None)
 
     # --- sending ---
 
     def is_used(self) -> bool:
-        return bool(self._stored.subscriptions) and is_available()
+        return bool(self._store.subscriptions()) and is_available()
 
     def of(self, owner: str) -> Sequence["PushChannel"]:
         """Without those whose login has ended."""
         valid = {record.id for record in self._tokens.records()}
-        for token_id in [one for one in self._stored.subscriptions if one not in valid]:
+        for token_id in [one for one in self._store.subscriptions() if one not in valid]:
             self.remove(token_id)
-        mine = [one for one in self._stored.subscriptions.values() if one.owner == owner]
+        mine = [one for one in self._store.subscriptions().values() if one.owner == owner]
         return [PushChannel(self, one, self._settings.delay) for one in mine]
 
     async def send(self, one: Subscribed, notice: QuestionNotice) -> None:
+        if not await self._store.claims(f"{notice.event} {notice.id} {one.token_id}"):
+            return
         contact = self.address if self.address.startswith("https://") else PROJECT
         message = msgspec.json.encode(notice)
-        post = push_post(one.target, message, notice.id, self._stored.key, contact, time.time())
+        post = push_post(one.target, message, notice.id, await self._store.key(), contact, time.time())
         if await post_until_taken(one.target.endpoint, post, self._env) in GONE:
             self.remove(one.token_id, one.target)
 
@@ -120,11 +96,3 @@ class PushChannel(Struct, frozen=True):
 
     async def send(self, notice: QuestionNotice) -> None:
         await self.subscriptions.send(self.subscribed, notice)
-
-
-def _read(path: Path) -> _Stored:
-    """A file that cannot be read counts as missing: browsers subscribe again when they open the page."""
-    try:
-        return msgspec.json.decode(read_regular(path, limit=100_000_000), type=_Stored)
-    except (OSError, msgspec.MsgspecError):
-        return _Stored()

@@ -3,8 +3,11 @@
 import time
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Protocol
 
 from msgspec import Struct
+
+from assent.shared_limits import SharedLimits
 
 
 class RequestLimits(Struct, frozen=True, kw_only=True):
@@ -47,6 +50,12 @@ class Bucket:
         return True
 
 
+class RateLimit(Protocol):
+    async def allows(self, who: str) -> bool:
+        """Counts it."""
+        ...
+
+
 class Rates:
     """One bucket per client. The oldest are forgotten."""
 
@@ -62,13 +71,57 @@ class Rates:
             bucket = self._buckets[who] = Bucket(self._per_second, self._burst)
         return bucket.take()
 
+    async def allows(self, who: str) -> bool:
+        return self.take(who)
 
-def request_rates(limits: RequestLimits) -> Rates:
-    return Rates(limits.requests_per_second, limits.burst, limits.clients)
+
+LEASE = 20
+"""How many requests of one client a server is allowed at once: it asks the database once for so many."""
+LEASE_SECONDS = 5.0
+"""After this, what is left of them is no longer used."""
 
 
-def failed_login_rates(limits: RequestLimits) -> Rates:
-    return Rates(limits.failed_logins_per_minute / 60, limits.failed_logins_per_minute, limits.clients)
+class SharedRates:
+    """For all servers together. Each may allow some more than that: what it has got and not used."""
+
+    def __init__(
+        self,
+        shared: SharedLimits,
+        kind: str,
+        rates: tuple[float, int],
+        lease: int = LEASE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._shared, self._kind, self._rates, self._lease, self._clock = shared, kind, rates, lease, clock
+        self._leased: dict[str, tuple[int, float]] = {}
+
+    async def allows(self, who: str) -> bool:
+        """Raises LogError."""
+        left, until = self._leased.pop(who, (0, 0.0))
+        if not left or self._clock() > until:
+            per_second, burst = self._rates
+            left = await self._shared.take(self._kind, who, per_second=per_second, burst=burst, wanted=self._lease)
+            until = self._clock() + LEASE_SECONDS
+            left += self._leased.get(who, (0, 0.0))[0]  # of a request that arrived meanwhile
+        if left > 1:
+            self._leased[who] = (left - 1, until)
+            self._forget_old()
+        return left > 0
+
+    def _forget_old(self) -> None:
+        now = self._clock()
+        while self._leased and (first := next(iter(self._leased.items())))[1][1] < now:
+            del self._leased[first[0]]
+
+
+def request_rates(limits: RequestLimits, shared: SharedLimits | None = None) -> RateLimit:
+    rates = (limits.requests_per_second, limits.burst)
+    return Rates(*rates, limits.clients) if shared is None else SharedRates(shared, "requests", rates)
+
+
+def failed_login_rates(limits: RequestLimits, shared: SharedLimits | None = None) -> RateLimit:
+    rates = (limits.failed_logins_per_minute / 60, limits.failed_logins_per_minute)
+    return Rates(*rates, limits.clients) if shared is None else SharedRates(shared, "failed logins", rates, lease=1)
 
 
 def logged_refusal_rates(limits: RequestLimits) -> Rates:

@@ -182,7 +182,7 @@ async def approvals(
     owner = caller.principal.owner
     revision = app_state.overview.of(owner).approvals
     waiting = await app_state.log.waiting(owner, limit, offset)
-    total = (await app_state.log.count_waiting()).get(owner, 0)
+    total = (await app_state.log.count_waiting(owner)).get(owner, 0)
     return WaitingList(revision, total, tuple([view async for view in _waiting_views(app_state, waiting)]))
 
 

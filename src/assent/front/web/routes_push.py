@@ -14,13 +14,13 @@ APPROVER = {"role": "approver"}
 @get("/push", opt=APPROVER)
 async def push_state(app_state: TheAppState, caller: TheCaller) -> PushState:
     """The key that browsers subscribe with; empty if this server cannot push."""
-    return PushState(app_state.push.public_key(), app_state.push.has(caller.principal))
+    return PushState(await app_state.push.public_key(), app_state.push.has(caller.principal))
 
 
 @post("/push", status_code=201, opt=APPROVER)
 async def subscribe(app_state: TheAppState, caller: TheCaller, data: JSONBody[PushSubscription]) -> PushState:
     """Replaces the subscription of this login, if there is one."""
-    if not app_state.push.public_key():
+    if not await app_state.push.public_key():
         raise Problem("refused", "this server cannot push: install assent[push] where it runs")
     target = PushTarget(data.endpoint, data.p256dh, data.auth)
     try:
@@ -29,8 +29,8 @@ async def subscribe(app_state: TheAppState, caller: TheCaller, data: JSONBody[Pu
         raise Problem("invalid", str(error)) from error
     if not app_state.push.accepts(target.endpoint):
         raise Problem("invalid", "this is not a push service that the server knows; see push.services in the settings")
-    app_state.push.add(caller.principal, target)
-    return PushState(app_state.push.public_key(), True)
+    await app_state.push.add(caller.principal, target)
+    return PushState(await app_state.push.public_key(), True)
 
 
 @delete("/push", opt=APPROVER)

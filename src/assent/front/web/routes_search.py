@@ -18,7 +18,7 @@ async def find(
     limit: Annotated[int, QueryParameter(ge=1, le=100)] = 20,
 ) -> SearchResult:
     """Sessions where a prompt or a reply has all these words, newest first."""
-    mine = [info for info in await app_state.log.sessions() if info.owner == caller.principal.owner]
+    mine = await app_state.log.sessions(caller.principal.owner)
     found, complete = await search(app_state.log, mine, wanted, limit)
     return SearchResult(tuple(found), complete)
 

@@ -10,7 +10,7 @@ from litestar.params import JSONBody, QueryParameter
 from assent.app.model_access import AuthFailed, ModelError
 from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
-from assent.app.session_log import SessionBusy
+from assent.app.session_log import SessionBusy, SessionLog, SessionPage
 from assent.commands import (
     Answer,
     Archive,
@@ -119,14 +119,25 @@ async def list_sessions(
     archived: Annotated[Literal["no", "only", "all"], QueryParameter()] = "no",
 ) -> SessionList:
     """Newest first; with `query`, those with all its words in their title or folder. Archived ones only if asked."""
-    revision = app_state.overview.of(caller.principal.owner).sessions
+    owner = caller.principal.owner
+    revision = app_state.overview.of(owner).sessions
+    which = {"no": False, "only": True, "all": None}[archived]
     words = wanted.casefold().split()
-    mine = [info for info in await app_state.log.sessions() if info.owner == caller.principal.owner]
-    put_away = sum(info.archived for info in mine)
-    mine = [info for info in mine if archived == "all" or info.archived == (archived == "only")]
-    mine = [info for info in mine if all(word in f"{info.title}\n{info.folder}".casefold() for word in words)]
-    views = [await app_state.gateway.view(info) for info in mine[offset : offset + limit]]
-    return SessionList(revision, len(mine), tuple(views), put_away)
+    page = await (
+        _with_words(app_state.log, owner, words, which, slice(offset, offset + limit))
+        if words
+        else app_state.log.page(owner, limit, offset, archived=which)
+    )
+    views = [await app_state.gateway.view(info) for info in page.sessions]
+    return SessionList(revision, page.total, tuple(views), page.archived)
+
+
+async def _with_words(log: SessionLog, owner: str, words: list[str], archived: bool | None, part: slice) -> SessionPage:
+    """Looks at all sessions of the owner: no index knows words in every language."""
+    mine = await log.sessions(owner)
+    found = [info for info in mine if archived is None or info.archived == archived]
+    found = [info for info in found if all(word in f"{info.title}\n{info.folder}".casefold() for word in words)]
+    return SessionPage(found[part], len(found), sum(info.archived for info in mine))
 
 
 @get("/sessions/{session_id:str}")

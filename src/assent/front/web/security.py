@@ -13,10 +13,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from assent.front.web.access_tokens import Principal, TokenStore
+from assent.app.session_log import LogError
+from assent.front.web.access_tokens import Principal, TokenBook
 from assent.front.web.exchange import EXCHANGE, REFUSALS, REQUEST_ID, Exchange, request_id
 from assent.front.web.problems import MEDIA_TYPE, Problem
-from assent.front.web.request_limits import RequestLimits, logged_refusal_rates, request_rates, source_of
+from assent.front.web.request_limits import RateLimit, RequestLimits, logged_refusal_rates, request_rates, source_of
 from assent.front.web.server_log import ServerLog
 from assent.front.web.token_uses import TokenUses
 from assent.front.web.traffic import Traffic
@@ -76,18 +77,19 @@ class AccessControl:
         self,
         app: App,
         place: Place,
-        tokens: TokenStore,
+        tokens: TokenBook,
         uses: TokenUses,
         limits: RequestLimits,
         traffic: Traffic,
         log: ServerLog,
+        rates: RateLimit | None = None,
     ) -> None:
         self._app = app
         self.place = place
         self._tokens = tokens
         self._uses = uses
         self._limits = limits
-        self._rates = request_rates(limits)
+        self._rates = rates or request_rates(limits)
         self._refusals = logged_refusal_rates(limits)
         self._under_way = 0
         self._traffic = traffic
@@ -119,7 +121,7 @@ class AccessControl:
             if self.place.base and scope["path"] == self.place.base:
                 await _redirect(answer, f"{self.place.base}/")
                 return
-            self._admit(scope)
+            await self._admit(scope)
             await _check_caller(scope)
             await self._app(scope, self._limited(scope, receive), answer)
         except Problem as problem:
@@ -132,7 +134,7 @@ class AccessControl:
 
     # --- requests ---
 
-    def _admit(self, scope: Scope) -> None:
+    async def _admit(self, scope: Scope) -> None:
         headers = _headers(scope)
         self._check_place(scope, headers)
         if self._under_way > self._limits.requests:
@@ -140,7 +142,7 @@ class AccessControl:
         _check_query(scope)
         _check_body(scope, headers, self._limit(scope))
         if not is_public(scope["path"]):
-            scope[PRINCIPAL] = principal = self._principal(headers)
+            scope[PRINCIPAL] = principal = await self._principal(headers)
             self._uses.note(principal.token_id, client_address(scope))
 
     def _check_place(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -155,13 +157,19 @@ class AccessControl:
         if site not in (None, b"same-origin", b"none") and not _follows_link(scope, headers):
             raise Problem("forbidden", "requests from other pages are refused")
 
-    def _principal(self, headers: dict[bytes, bytes]) -> Principal:
+    async def _principal(self, headers: dict[bytes, bytes]) -> Principal:
         kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-        principal = self._tokens.check(token.strip()) if kind.lower() == "bearer" else None
-        if principal is None:
-            raise Problem("unauthenticated", "a valid token is required: Authorization: Bearer TOKEN")
-        if not self._rates.take(principal.token_id):
-            raise Problem("too-many-requests", "too many requests; slow down")
+        if kind.lower() != "bearer":
+            raise _no_token()
+        try:
+            await self._tokens.refresh()  # another server may have issued or revoked it just now
+            principal = self._tokens.check(token.strip())
+            if principal is None:
+                raise _no_token()
+            if not await self._rates.allows(principal.token_id):
+                raise Problem("too-many-requests", "too many requests; slow down")
+        except LogError as error:
+            raise Problem("unavailable", "the server cannot check your token now; try again in a moment") from error
         return principal
 
     def _limit(self, scope: Scope) -> int:
@@ -220,6 +228,10 @@ class AccessControl:
             await send(message)
 
         return answer
+
+
+def _no_token() -> Problem:
+    return Problem("unauthenticated", "a valid token is required: Authorization: Bearer TOKEN")
 
 
 def client_address(scope: Scope) -> str:

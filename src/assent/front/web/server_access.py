@@ -8,51 +8,63 @@ import time
 from pathlib import Path
 
 from assent.app.audit_access import AuditEntry, AuditLog
+from assent.app.storage import Shared
 from assent.front.web.access_tokens import (
     BROWSER_SECONDS,
-    TOKENS,
     LoginCodes,
     NewToken,
     Principal,
     TokenRecord,
-    TokenStore,
 )
 from assent.front.web.api_types import LoggedIn, TokenView
 from assent.front.web.problems import Problem
-from assent.front.web.request_limits import Bucket, RequestLimits, failed_login_rates, source_of
+from assent.front.web.request_limits import Bucket, RequestLimits, failed_login_rates, request_rates, source_of
 from assent.front.web.server_log import ServerLog
+from assent.front.web.shared_tokens import SharedLoginCodes, open_tokens, open_uses
 from assent.front.web.token_audit import TokenAct, token_entry
-from assent.front.web.token_uses import SAVE_INTERVAL, USES, TokenUses
+from assent.front.web.token_uses import SAVE_INTERVAL
 
 RECORDED_PER_MINUTE = 60
 """Failed logins that are recorded, from all addresses together: nobody can fill the audit from outside."""
 
 
 class Access:
-    def __init__(self, data: Path, audit: AuditLog, user: str, limits: RequestLimits, log: ServerLog) -> None:
-        self.tokens = TokenStore(data / TOKENS)
-        self.uses = TokenUses(data / USES)
-        self.codes = LoginCodes()
+    def __init__(
+        self,
+        data: Path,
+        audit: AuditLog,
+        user: str,
+        limits: RequestLimits,
+        log: ServerLog,
+        shared: Shared | None = None,
+    ) -> None:
+        """`shared`: what this server has in common with others; without it, everything is in its data folder."""
+        records, all_limits = (None, None) if shared is None else (shared.records, shared.limits)
+        self.tokens = open_tokens(data, records)
+        self.uses = open_uses(data, records)
+        self.codes = LoginCodes() if records is None else SharedLoginCodes(records)
+        self.request_rates = request_rates(limits, all_limits)
         self._audit, self._user, self._log = audit, user, log
         self.failed_logins = 0
-        self._failed = failed_login_rates(limits)
+        self._failed = failed_login_rates(limits, all_limits)
         self._recorded = Bucket(RECORDED_PER_MINUTE / 60, RECORDED_PER_MINUTE)
 
     # --- logging in and out ---
 
     async def log_in(self, code: str, address: str) -> LoggedIn:
         """A valid code always works, whatever others tried before; only failures are limited."""
-        if not self.codes.redeem(code):
+        if not await self.codes.redeem(code):
             await self._refuse(address)
         new = self.tokens.prepare(self._user, "operator", seconds=BROWSER_SECONDS, kind="browser")
         await self._record_token("login.succeeded", new.record, f"{self._user}@{address}")
         self.tokens.add(new.record)
+        await self.tokens.settled()
         self.uses.note(new.record.id, address)
         return LoggedIn(new.token, new.record.name, new.record.role, new.record.expires_at or 0.0)
 
     async def _refuse(self, address: str) -> None:
         self.failed_logins += 1
-        if not self._failed.take(source_of(address)):
+        if not await self._failed.allows(source_of(address)):
             raise Problem("too-many-requests", "too many failed logins from your address; wait a minute")
         self._log.warning("login.failed", address=address)
         if self._recorded.take():
@@ -76,6 +88,7 @@ class Access:
         if record is not None:
             await self._record_token("logout", record, by)
             self.tokens.revoke(lambda one: one.id == record.id)
+            await self.tokens.settled()
 
     # --- tokens ---
 
@@ -90,6 +103,7 @@ class Access:
             raise Problem("refused", "this is the server's own token; it ends when the server stops")
         await self._record_token("token.revoked", record, by)
         self.tokens.revoke(lambda one: one.id == token_id)
+        await self.tokens.settled()
 
     def _find(self, token_id: str) -> TokenRecord | None:
         return next((record for record in self.tokens.records() if record.id == token_id), None)
@@ -126,7 +140,7 @@ class Access:
         """Runs until cancelled."""
         while True:
             await asyncio.sleep(SAVE_INTERVAL)
-            await asyncio.to_thread(self.uses.save, [record.id for record in self.tokens.records()])
+            await self.uses.save_aside([record.id for record in self.tokens.records()])
 
     # --- the audit ---
 

@@ -3,6 +3,7 @@
 It is a file of its own: the list of valid tokens is never written just because somebody used one.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -24,9 +25,10 @@ class TokenUse(Struct, frozen=True):
 
 
 class TokenUses:
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path | None, clock: Callable[[], float] = time.time) -> None:
+        """Without a path, something else keeps them."""
         self._path, self._clock = path, clock
-        self._uses = _read(path)
+        self._uses: dict[str, TokenUse] = {} if path is None else _read(path)
         self._is_saved = True
 
     def note(self, token_id: str, address: str) -> None:
@@ -42,6 +44,14 @@ class TokenUses:
             self._is_saved = True
             kept = set(valid)
             self._uses = {token_id: use for token_id, use in self._uses.items() if token_id in kept}
+            self._save()
+
+    async def save_aside(self, valid: Iterable[str]) -> None:
+        """Without holding up anybody."""
+        await asyncio.to_thread(self.save, valid)
+
+    def _save(self) -> None:
+        if self._path is not None:
             save_private(self._path, msgspec.json.encode(self._uses))
 
 

@@ -109,6 +109,7 @@ class Server:
             raise
         config = _config(app, self._where, self._server_log)
         self._uvicorn = _Uvicorn(config, lambda: ready(self), self.app_state.streams.stop)
+        await self.app_state.access.tokens.refresh()
         self._announce()
         libraries = LibraryLog(self._server_log)
         logging.getLogger().addHandler(libraries)

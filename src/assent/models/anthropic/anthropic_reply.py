@@ -109,8 +109,10 @@ class AnthropicReply:
         self._stopped = False
 
     def chunks(self, data: bytes) -> list[Chunk]:
-        if not data or data == DONE or self._stopped:
+        if not data or self._stopped:
             return []
+        if data == DONE:  # some gateways end with it instead of `message_stop`
+            return self._stop() if self._reason is not None else []
         event = decode_event(_decode, data, self._model)
         if event.error is not None:
             raise failure_in_stream(data, self._model)
@@ -164,14 +166,14 @@ class AnthropicReply:
 
     def _continue(self, index: int, delta: _Delta) -> list[Chunk]:
         match delta.type:
-            case "text_delta" if delta.text:
+            case "text_delta" | None if delta.text:
                 return self._say(delta.text)
-            case "thinking_delta" if delta.thinking:
+            case "thinking_delta" | None if delta.thinking:
                 return self._queue.put(ThoughtChunk(delta.thinking))
-            case "input_json_delta":
-                self._block(index).json.append(delta.partial_json or "")
-            case "signature_delta":
-                self._block(index).signature.append(delta.signature or "")
+            case "input_json_delta" | None if delta.partial_json is not None:
+                self._block(index).json.append(delta.partial_json)
+            case "signature_delta" | None if delta.signature:
+                self._block(index).signature.append(delta.signature)
             case _:  # citations
                 pass
         return []

@@ -71,6 +71,7 @@ BLOCKED = frozenset({
     "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
     "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION",
 })  # fmt: skip
+_NOT_BLOCKED = (None, "", "BLOCK_REASON_UNSPECIFIED")
 MALFORMED = frozenset({
     "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE",
 })  # fmt: skip
@@ -118,7 +119,7 @@ class GeminiReply:
                 thoughts=count(usage.thoughts_token_count),
                 cached=count(usage.cached_content_token_count),
             )
-        if (feedback := event.prompt_feedback) is not None and feedback.block_reason:
+        if (feedback := event.prompt_feedback) is not None and feedback.block_reason not in _NOT_BLOCKED:
             said = feedback.block_reason_message or ""
             raise Withheld(f"{self._model} rejected this prompt ({feedback.block_reason}). {said}".rstrip())
 
@@ -138,13 +139,14 @@ class GeminiReply:
         """Parts that were not requested (code execution, images) are ignored."""
         if part.function_call is not None:
             return self._call(part.function_call, part.thought_signature)
-        if part.text is None or (not part.text and part.thought_signature is None):
+        text = part.text or ""
+        if not text and part.thought_signature is None:
             return None
         if part.thought:
-            subject, description = split_subject(part.text)
+            subject, description = split_subject(text)
             return ThoughtChunk(description, part.thought_signature, subject)
-        self._has_content = self._has_content or bool(part.text)
-        return TextChunk(part.text, part.thought_signature)
+        self._has_content = self._has_content or bool(text)
+        return TextChunk(text, part.thought_signature)
 
     def _call(self, call: _Call, signature: str | None) -> CallChunk:
         if not call.name:

@@ -83,6 +83,10 @@ class _Event(Struct, kw_only=True):
     """An object only in events that are not read."""
     item: _Item | None = None
     item_id: str | None = None
+    part: _Piece | None = None
+    text: str | None = None
+    """Of a piece that has ended, like `refusal`."""
+    refusal: str | None = None
     summary_index: int = 0
     response: _Response | None = None
     error: Any = None
@@ -90,7 +94,7 @@ class _Event(Struct, kw_only=True):
     """`response` for a whole reply in one document."""
 
     @property
-    def text(self) -> str:
+    def piece(self) -> str:
         return self.delta if isinstance(self.delta, str) else ""
 
 
@@ -147,24 +151,28 @@ class ResponsesReply:
     def _read(self, event: _Event) -> list[Chunk]:
         match event.type:
             case "response.output_text.delta":
-                return self._say(event.item_id, event.text)
+                return self._say(event.item_id, event.piece)
             case "response.refusal.delta":
                 self._refused = True
-                return self._say(event.item_id, event.text)
+                return self._say(event.item_id, event.piece)
             case "response.reasoning_summary_text.delta":
                 self._streamed.add(event.item_id)
-                return self._think(self._subjects.feed(event.text, event.summary_index))
+                return self._think(self._subjects.feed(event.piece, event.summary_index))
             case "response.reasoning_text.delta":
                 self._streamed.add(event.item_id)
-                return self._think([("", event.text)])
+                return self._think([("", event.piece)])
+            case "response.output_text.done" | "response.refusal.done":
+                return self._finish_piece(event.item_id, _Piece(text=event.text, refusal=event.refusal))
+            case "response.content_part.done" if event.part is not None:
+                return self._finish_piece(event.item_id, event.part)
             case "response.output_item.added" if event.item is not None:
                 self._open_calls += event.item.type == "function_call"
             case "response.output_item.done" if event.item is not None:
                 return self._finish_item(event.item)
-            case "response.completed" | "response.incomplete":
+            case "response.completed" | "response.incomplete" | "response.done":
                 response = event.response or _Response()
                 chunks = self._unannounced(response.output or [])
-                is_incomplete = event.type == "response.incomplete" or response.status == "incomplete"
+                is_incomplete = event.type == "response.incomplete" or response.status in ("incomplete", "cancelled")
                 return chunks + self._stop(response, is_incomplete=is_incomplete)
             case _:
                 pass
@@ -177,6 +185,13 @@ class ResponsesReply:
         self._has_content = True
         self._newest_text.append(text)
         return self._queue.put(TextChunk(text))
+
+    def _finish_piece(self, item_id: str | None, piece: _Piece) -> list[Chunk]:
+        """Some servers send no deltas."""
+        if self._newest_text or item_id in self._streamed or piece.type.startswith("reasoning"):
+            return []
+        self._refused = self._refused or bool(piece.refusal)
+        return self._say(item_id, piece.text or piece.refusal)
 
     def _think(self, pieces: list[tuple[str, str]]) -> list[Chunk]:
         """A piece may have a subject, which begins a new thought."""
@@ -236,7 +251,8 @@ class ResponsesReply:
     def _finish_message(self, item: _Item) -> list[Chunk]:
         chunks: list[Chunk] = []
         newest, self._newest_text = "".join(self._newest_text), []
-        if item.id not in self._streamed and newest != "".join(piece.text or "" for piece in item.pieces):
+        whole = "".join(piece.text or piece.refusal or "" for piece in item.pieces)
+        if item.id not in self._streamed and newest != whole:
             for piece in item.pieces:
                 self._refused = self._refused or bool(piece.refusal)
                 chunks += self._say(item.id, piece.text or piece.refusal)

@@ -61,6 +61,8 @@ class CallCollector:
     def add(self, fragment: CallFragment) -> None:
         function = fragment.function or FunctionFragment()
         call_id, name = str(fragment.id or "") or None, (function.name or "").strip()
+        if not (call_id or name) and function.arguments is None:
+            return
         call = self._belongs_to(fragment, call_id, name, function)
         if call is None:
             call = _Pending(fragment.index, call_id)
@@ -107,6 +109,8 @@ class CallCollector:
         call = self._nearest(fragment.index, call_id)
         only_continues = function.arguments and not name  # vLLM's parsers make a new id for every piece
         if call is None or (call_id and call.call_id and call_id != call.call_id and not only_continues):
+            return None
+        if call_id and name and call.name not in ("", name) and call.is_whole:
             return None
         if name and call.name and not call_id:
             says_nothing_new = name == call.name and not function.arguments

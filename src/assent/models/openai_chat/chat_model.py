@@ -10,7 +10,7 @@ from assent.models.openai_chat.chat_quirks import Quirks
 from assent.models.openai_chat.chat_request import encode_chat, optional_fields
 from assent.models.provider import Access
 from assent.models.provider_registry import full_name
-from assent.models.streamed_model import StreamedModel, check_key, hidden
+from assent.models.streamed_model import StreamedModel, check_key
 from assent.models.streaming_client import HttpClient, Response
 
 if TYPE_CHECKING:  # loaded when a reply arrives
@@ -62,7 +62,7 @@ class ChatFormat:
     def _failure_in_stream(self, data: bytes) -> ModelError:
         from assent.models.openai_chat.chat_failures import chat_failure_in_stream
 
-        return chat_failure_in_stream(hidden(self._access.key, data), self._model, self._advice)
+        return chat_failure_in_stream(data, self._model, self._advice)
 
 
 class ChatModel(StreamedModel):

@@ -26,10 +26,12 @@ from assent.models.openai_chat.chat_reasoning import ReasoningDetails, thought_t
 from assent.models.openai_chat.chat_think_tags import ThinkTags
 from assent.models.openai_chat.chat_usage import ChatUsage, read_usage
 from assent.models.openai_chat.chat_written_calls import WrittenCalls
-from assent.models.wire_json import DONE, decode_event
+from assent.models.wire_json import DONE, decode_event, encode_json
 from assent.parts import FinishReason, JsonObject, Usage
 
 FAILED = frozenset({"error", "insufficient_system_resource", "network_error"})
+UNFINISHED = frozenset({"null", "none"})
+"""As words: DashScope's way to say nothing."""
 
 
 class _Item(Struct, gc=False):
@@ -46,7 +48,8 @@ class _Delta(Struct, gc=False, kw_only=True):
     reasoning: Any = None
     reasoning_details: list[JsonObject] | None = None
     refusal: str | None = None
-    tool_calls: list[CallFragment] | None = None
+    tool_calls: list[CallFragment] | CallFragment | None = None
+    """A single one from older versions of TGI."""
     function_call: FunctionFragment | None = None
 
 
@@ -56,6 +59,7 @@ class _Choice(Struct, gc=False):
     """The same, for a reply in one piece."""
     finish_reason: str | None = None
     usage: ChatUsage | None = None
+    error: Any = None
 
 
 class _Extras(Struct):
@@ -71,6 +75,8 @@ class _Event(Struct, kw_only=True):
     error: Any = None
     object: str | None = None
     message: Any = None
+    detail: Any = None
+    """Like `message`, from servers made with FastAPI."""
 
 
 _decode = msgspec.json.Decoder(_Event, strict=False).decode
@@ -135,8 +141,10 @@ class ChatReply:
 
     def _event(self, data: bytes) -> _Event:
         event = decode_event(_decode, data, self._model)
-        if event.error or event.object == "error" or (event.choices is None and event.message):
+        if event.error or event.object == "error" or (event.choices is None and (event.message or event.detail)):
             raise self._failure(data)
+        if event.choices and event.choices[0].error:
+            raise self._failure(encode_json({"error": event.choices[0].error}))
         return event
 
     def _note_usage(self, event: _Event) -> None:
@@ -148,7 +156,7 @@ class ChatReply:
             self._usage = read_usage(usage)
 
     def _choice(self, choice: _Choice) -> list[Chunk]:
-        if choice.finish_reason:
+        if choice.finish_reason and choice.finish_reason.lower() not in UNFINISHED:
             self._finish = later_word(self._finish, choice.finish_reason)
             if self._finish in FAILED:
                 raise self._broken(f"broke off ({self._finish})")
@@ -172,7 +180,8 @@ class ChatReply:
         return chunks
 
     def _note_calls(self, delta: _Delta) -> None:
-        for fragment in delta.tool_calls or ():
+        given = delta.tool_calls or ()
+        for fragment in (given,) if isinstance(given, CallFragment) else given:
             self._calls.add(fragment)
         if delta.function_call is not None:
             self._calls.add(CallFragment(0, None, delta.function_call))

@@ -40,10 +40,12 @@ class _Version(Struct):
 
 
 async def find_local_servers(
-    env: Mapping[str, str], answer_within: float = ANSWER_TIMEOUT, list_within: float = LIST_TIMEOUT
+    env: Mapping[str, str], answer_within: float = ANSWER_TIMEOUT, list_within: float = LIST_TIMEOUT, *, only: str = ""
 ) -> tuple[LocalServer, ...]:
-    """The servers that respond. OLLAMA_HOST and similar variables replace the usual port."""
-    local = [server for server in SERVERS if server.is_local]
+    """The servers that respond; with `only`, no other is asked. OLLAMA_HOST and similar variables replace the usual
+    port.
+    """
+    local = [server for server in SERVERS if server.is_local and only in ("", server.name)]
     found = await asyncio.gather(*(_look(server, env, answer_within, list_within) for server in local))
     return tuple(server for server in found if server is not None)
 

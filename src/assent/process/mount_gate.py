@@ -1,0 +1,184 @@
+"""Holds a sandbox back until what it mounted is what was planned, and then lets its command start.
+
+A sandbox is told paths, and resolves them some milliseconds after they were looked up. In that time, another command
+may exchange a folder of the workspace for a link, and the mount would make another place writable. No path can be given
+in a way that rules this out, so the finished mounts are compared with the plan from outside: the kernel lists them with
+the real place that each of them shows. Like the reaper that uses it, it imports next to nothing.
+"""
+
+import os
+import select
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WAITS = 98
+"""The descriptor on which a launcher waits until it may start its program."""
+BASE, INNER, CLOSED = b"base", b"inner", b"closed"
+"""What is planned for a path: writable, and nobody inside can move it; writable, and part of what is around it; not
+writable."""
+_PATIENCE = 30.0
+_PAUSE = 0.0005
+_NO_RIGHTS = b"CapEff:\t0000000000000000\n"
+"""A launcher gives up its rights when it has mounted everything."""
+_DEVICES = (b"devtmpfs", b"devpts")
+_SPECIAL = {b"\\": b"\\134", b" ": b"\\040", b"\t": b"\\011", b"\n": b"\\012"}
+
+
+def plan(base: "Iterable[str]", inner: "Iterable[str]", closed: "Iterable[str]") -> bytes:
+    """As `problem` reads it; paths as the kernel writes them."""
+    lines = [(BASE, one) for one in base] + [(INNER, one) for one in inner] + [(CLOSED, one) for one in closed]
+    return b"\n".join(kind + b" " + _escaped(os.fsencode(path)) for kind, path in lines)
+
+
+def _escaped(path: bytes) -> bytes:
+    for character, written in _SPECIAL.items():
+        path = path.replace(character, written)
+    return path
+
+
+class _Mount:
+    """One line of the kernel's list."""
+
+    def __init__(self, line: bytes) -> None:
+        first, _, second = line.partition(b" - ")
+        fields = first.split(b" ")
+        self.device, self.root, self.path = fields[2:5]
+        self.writable = b"rw" in fields[5].split(b",")
+        self.kind = second.partition(b" ")[0]
+        self.place = (self.device, self.root, self.path)
+
+
+def problem(planned: bytes, built: bytes, outside: bytes) -> bytes:
+    """The first path that is not mounted as planned; empty if all are. `built` and `outside` are what the kernel lists
+    for a process in the sandbox, and for one that is not.
+    """
+    base, inner, closed = (_of_kind(planned, kind) for kind in (BASE, INNER, CLOSED))
+    mounts = [_Mount(line) for line in built.splitlines()]
+    around = [_Mount(line) for line in outside.splitlines()]
+    last = {mount.path: mount for mount in mounts}
+    for path in closed:
+        if path not in last or last[path].writable:
+            return path
+    for path in base:
+        if path not in last or not last[path].writable:
+            return path
+    for path in inner:
+        if path not in last or not last[path].writable or not _shows_itself(last[path], mounts, around):
+            return path
+    known = {*base, *inner}
+    for mount in mounts:
+        if mount.writable and mount.path not in known and not _is_harmless(mount, mounts, around, base):
+            return mount.path
+    return b""
+
+
+def _of_kind(planned: bytes, kind: bytes) -> list[bytes]:
+    pairs = [line.partition(b" ") for line in planned.split(b"\n")]
+    return [path for found, _, path in pairs if found == kind]
+
+
+def _shows_itself(mount: _Mount, mounts: list[_Mount], around: list[_Mount]) -> bool:
+    """It shows what would be there without it: the same place of what is mounted around it, or what is mounted exactly
+    there outside.
+    """
+    if any(mount.place == one.place for one in around):
+        return True
+    outer = [one for one in mounts if _is_below(mount.path, one.path)]
+    nearest = max(outer, key=lambda one: len(one.path), default=None)
+    if nearest is None or nearest.device != mount.device:
+        return False
+    below = mount.path[len(nearest.path.rstrip(b"/")) :]
+    return mount.root == nearest.root.rstrip(b"/") + below
+
+
+def _is_harmless(mount: _Mount, mounts: list[_Mount], around: list[_Mount], base: list[bytes]) -> bool:
+    """It is new in this sandbox, a device, or was copied from outside: then it is not there a second time."""
+    if all(mount.device != one.device for one in around):
+        return True
+    if mount.path.startswith(b"/dev/") and (mount.kind in _DEVICES or _name(mount.path) == _name(mount.root)):
+        return True
+    outside = sum(mount.place == one.place for one in around)
+    if outside and any(_is_below(mount.path, path) for path in base):
+        return True
+    return 0 < sum(mount.place == one.place for one in mounts) <= outside
+
+
+def _is_below(path: bytes, folder: bytes) -> bool:
+    return path != folder and path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def _name(path: bytes) -> bytes:
+    return path.rpartition(b"/")[2]
+
+
+class MountGate:
+    """It must be closed, but not before the launcher has ended: closing opens it."""
+
+    def __init__(self, planned: bytes) -> None:
+        self._plan = planned
+        self.inside = 0
+        """The first process in the sandbox; 0 if it is not known."""
+        self.waiting, self._opening = os.pipe()
+
+    def close(self) -> None:
+        os.close(self._opening)
+
+    def opened(self, report: int, control: int) -> bytes:
+        """Wait for the mounts, and open if they are right; otherwise returns what is wrong. Empty also if the launcher
+        has ended, or if there is something to hear at `control`. `report` says which process is in the sandbox.
+        """
+        until = time.monotonic() + _PATIENCE
+        pid = self.inside = _process_inside(report, control, until)
+        while pid and time.monotonic() < until:
+            status = _content(b"/proc/%d/status" % pid)
+            if not status or _NO_RIGHTS in status:
+                return self._compared(pid) if status else b""
+            if select.select([control], [], [], _PAUSE)[0]:
+                return b""
+        return b"nothing was mounted in time" if time.monotonic() >= until else b""
+
+    def _compared(self, pid: int) -> bytes:
+        built, outside = (_content(b"/proc/%s/mountinfo" % one) for one in (b"%d" % pid, b"self"))
+        if wrong := problem(self._plan, built, outside):
+            return wrong
+        os.write(self._opening, b"++")
+        return b""
+
+
+def _process_inside(report: int, control: int, until: float) -> int:
+    """0 if there is none."""
+    looking = select.poll()
+    for fd in (report, control):
+        looking.register(fd, select.POLLIN)
+    data = b""
+    while time.monotonic() < until:
+        ready = {fd for fd, _ in looking.poll(1000)}
+        piece = os.read(report, 4096) if report in ready and control not in ready else b""
+        if ready and not piece:
+            return 0
+        data += piece
+        digits = data.partition(b'"child-pid":')[2].lstrip()
+        number = digits[: len(digits) - len(digits.lstrip(b"0123456789"))]
+        if number and len(number) < len(digits):
+            return int(number)
+    return 0
+
+
+def _content(path: bytes) -> bytes:
+    """Empty if it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    data = b""
+    try:
+        while piece := os.read(fd, 65_536):
+            data += piece
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+    return data
