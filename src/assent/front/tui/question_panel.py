@@ -354,13 +354,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         return "y" if isinstance(call.approval.details, AskDetails) else "n"
 
     def _keys_of(self, call: AwaitingApproval) -> set[str]:
-        """The keys that answer; those for a whole server are not listed where `a` leads to them."""
+        """The keys that answer: none that is not listed, except for numbers."""
         details = call.approval.details
         options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
-        listed = {offer.key for offer in answers(self._offers(call))}
-        whole = call.tried_by is None and (self.question is None or self.question.partial is None)
-        hidden = {key for key in ("s", "t") if whole and key in offered_keys(call.approval)}
-        return listed | hidden | {"A", *DIGITS[: len(options)]}
+        return {offer.key for offer in answers(self._offers(call))} | {"A", *DIGITS[: len(options)]}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):

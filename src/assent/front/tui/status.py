@@ -65,7 +65,7 @@ class StatusUpdater:
         self._facts = replace(
             self._facts,
             model=state.model or "no model",
-            mode=state.mode,
+            mode=self._app.modes.wished or state.mode,
             folder=state.folder,
             tokens=state.usage.total,
             context=round(state.conversation.window_share, 3),
