@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from textual.events import Key
 
 from assent.front.tui.documents import code_blocks
 from assent.front.tui.review import ReviewScreen
@@ -192,6 +193,15 @@ def test_fenced_blocks_of_any_kind_are_found():
 
 
 # --- typing ---
+
+
+async def test_no_letter_is_lost_between_the_transcript_and_the_input(harness: MakeHarness):
+    async with harness().open() as on:
+        on.app.transcript.focus()
+        await on.settle()
+        for character in "now check vim":
+            on.app.transcript.post_message(Key("space" if character == " " else character, character))
+        await on.until(lambda: on.app.prompt.text == "now check vim")
 
 
 async def test_keys_that_the_transcript_does_not_use_go_to_the_input(harness: MakeHarness):

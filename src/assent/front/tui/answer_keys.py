@@ -95,9 +95,12 @@ def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
 
 
 def needs_reading(key: str, call: AwaitingApproval) -> bool:
-    """A trial changes nothing, and the answers to the model's questions are given where each is shown again."""
-    opens = key == "y" and isinstance(call.approval.details, AskDetails)
-    return key in YES and not opens and offered_keys(call.approval).get(key) != "try_first"
+    """A trial changes nothing, and several questions of the model are answered one by one, each shown again."""
+    match call.approval.details:
+        case AskDetails(questions=questions) if key == "y" and len(questions) > 1:
+            return False
+        case _:
+            return key in YES and offered_keys(call.approval).get(key) != "try_first"
 
 
 def chosen_at_once(questions: Sequence[Question]) -> list[str]:

@@ -48,6 +48,8 @@ class Transcript(LineView):
 
     def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._types = False
+        """Whether a letter was typed that means nothing here: the next ones belong to it, until the focus has moved."""
         self.transcript_model = transcript_model
         self.renderer = renderer
         self._wanted = WINDOW
@@ -174,6 +176,7 @@ class Transcript(LineView):
     # --- selecting, expanding and collapsing ---
 
     def on_focus(self) -> None:
+        self._types = False
         if self._selected not in self._items:
             calls = (item for item in reversed(self._items) if item.foldable)
             self._selected = next(calls, self._items[-1] if self._items else None)
@@ -223,8 +226,9 @@ class Transcript(LineView):
         self.redraw_now()
 
     def on_key(self, event: Key) -> None:
-        if (text := letter(event)) and event.key not in self._bindings.key_to_bindings:
+        if (text := letter(event)) and (self._types or event.key not in self._bindings.key_to_bindings):
             event.stop()
+            self._types = True
             self.post_message(TypedElsewhere(text))
 
     def on_click(self, event: Click) -> None:
