@@ -87,7 +87,7 @@ def labels_of(entry: AuditEntry) -> Labels:
 
 
 def contradicts(data: bytes, labels: Sequence[object], spelled: Callable[[str], str] = str) -> bool:
-    """Whether a record is stored under other labels than its own, so that it would be found as something else.
+    """Whether a record is stored under labels that contradict it, so that a search would list it as something else.
 
     `spelled` is how the store writes texts.
     """
@@ -186,7 +186,7 @@ class ChainCheck:
         self._at = head_of(record)
 
     def result(self, last_id: int = 0) -> Verified:
-        """`last_id`: how many records there were, as somebody else counted."""
+        """`last_id`: how many records there were, according to another count."""
         return Verified(self._count, self._at, (*self._problems, *self._missing(last_id)))
 
     def _missing(self, last_id: int) -> Iterator[str]:

@@ -104,13 +104,13 @@ class Withdraw(CommandBase, frozen=True, tag="withdraw"):
 
 
 class ReleaseQueue(CommandBase, frozen=True, tag="release_queue"):
-    """What was held in the queue is sent now."""
+    """Sends what was held in the queue."""
 
     by: str = ""
 
 
 class Rewind(CommandBase, frozen=True, tag="rewind"):
-    """Makes the conversation what it was before this prompt. Not during a turn."""
+    """Takes the conversation back to before this prompt. Not possible during a turn."""
 
     prompt_id: str
     by: str = ""

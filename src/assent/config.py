@@ -123,7 +123,7 @@ class KeyReference(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Is told by `assent serve` that a question is waiting: `[[webhooks]]`."""
+    """A URL that `assent serve` notifies of waiting questions: `[[webhooks]]`."""
 
     url: Annotated[str, Meta(pattern="^https?://[^/]+")]
     format: Literal["json", "ntfy", "slack"] = "json"
@@ -160,7 +160,7 @@ class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The record of who decided what: `[audit]`."""
 
     keep_days: Annotated[int, Meta(ge=1)] | None = None
-    """How long records are kept; for ever, if not set."""
+    """How long records are kept; forever, if not set."""
 
 
 Notice = Literal["bell", "title", "osc9", "osc777", "osc99"]
@@ -172,7 +172,8 @@ class TerminalSettings(Struct, frozen=True, forbid_unknown_fields=True):
     enter: Literal["no", "select"] = "no"
     """What Enter answers to a question: no, or what is selected with the arrows, as in other tools."""
     notify: tuple[Notice, ...] = ("bell", "title")
-    """How a question makes itself noticed. `osc9`, `osc777` and `osc99` are desktop notifications, by terminal."""
+    """How a question gets your attention. `osc9`, `osc777` and `osc99` are desktop notifications; which one works
+    depends on the terminal."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

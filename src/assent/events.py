@@ -310,7 +310,7 @@ class ModelWarning(EventBase, frozen=True, tag="model.warning"):
 
 
 class SessionArchived(EventBase, frozen=True, tag="session.archived"):
-    """It left the list of sessions, or came back to it. A new prompt brings it back, too."""
+    """It left the list of sessions, or returned to it. A new prompt also brings it back."""
 
     archived: bool
     by: str
@@ -352,8 +352,8 @@ class ChatCompressed(EventBase, frozen=True, tag="chat.compressed", kw_only=True
 
 
 class ConversationRewound(EventBase, frozen=True, tag="chat.rewound"):
-    """The conversation is again what it was before this prompt. The log keeps what came after, and files are not
-    changed by this: undoing their changes are calls of their own.
+    """The conversation is again what it was before this prompt. The log keeps what came after. This does not change
+    files: undoing their changes takes calls of its own.
     """
 
     prompt_id: str

@@ -38,6 +38,9 @@ class SharedRecords(Protocol):
         ...
 
     @property
+    def closed(self) -> bool: ...
+
+    @property
     def version(self) -> int:
         """Another one after every change that this process knows of."""
         ...

@@ -1,4 +1,4 @@
-"""Whether a path is in a folder, by its text alone: whoever asks has resolved links and `..` before."""
+"""Whether a path is in a folder, by its text alone: callers resolve links and `..` first."""
 
 from collections.abc import Iterable
 

@@ -64,7 +64,7 @@ async def test_a_log_moves_to_a_database_and_back_event_by_event(program: Progra
     assert there.out.startswith("Copied 3 sessions with ")
     again = await program.run_beside("log", "migrate", "--to", database)
     assert "Copied 0 sessions" in again.out
-    assert "3 sessions were there already." in again.out
+    assert "3 sessions already existed." in again.out
     back = await program.run_beside("log", "migrate", "--from", database, "--to", str(tmp_path / "back"))
     assert back.code == 0, back.err
     before = await events_at(str(program.home))

@@ -86,6 +86,9 @@ def test_the_middle_is_cut_twenty_to_eighty() -> None:
         ("bell\x07 nul\x00 del\x7f", "bell nul del"),
         ("cut off \x1b[3", "cut off 3"),
         ("\x1b(Bx\x1b=y", "xy"),
+        ("\x1b[1G*\x1b[1G\x1b[0Knpm error\n", "npm error\n"),
+        ("ab\x1b[5Gc\x1b[3D-\n", "ab- c\n"),
+        ("a\x1b[999999999999C|\x1b[2G\x1b[K", "a"),
     ],
 )
 def test_terminal_output_becomes_plain_text(raw: str, expected: str) -> None:

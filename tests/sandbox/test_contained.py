@@ -107,14 +107,14 @@ def test_what_relies_on_the_sandbox_asks_without_one(command: str):
     assert verdict(details(command, NO_BUBBLEWRAP)).ruling == "allow", "Landlock bounds it"
     found = verdict(details(command, NONE))
     assert found.ruling == "ask"
-    assert found.reason == "it should only read, but no sandbox works here that makes sure of that"
+    assert found.reason == "it should only read, but no sandbox works here that could ensure that"
 
 
 def test_a_rule_that_names_a_sandbox_asks_if_that_does_not_work():
     make = Rule(ruling="allow", tool=SHELL, command=("make",))
     assert verdict(details("make all", NONE), make).ruling == "allow", "its words are allowed, whatever it runs in"
     found = verdict(details("make all", NONE), replace(make, sandbox="workspace"))
-    assert (found.ruling, found.reason) == ("ask", "a rule wants the sandbox `workspace`, which does not work here")
+    assert (found.ruling, found.reason) == ("ask", "a rule requires the sandbox `workspace`, which does not work here")
 
 
 # --- for real ---

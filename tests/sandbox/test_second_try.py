@@ -70,7 +70,7 @@ async def test_a_yes_runs_it_again_with_exactly_this_path(work: Path, cache: Pat
     details = asked.approval.details
     assert (details.command, details.sandbox, details.writable) == (f"touch {cache}/new", "workspace", (str(cache),))
     assert asked.approval.why == (
-        f"the sandbox refused it to write to {cache}; with your yes, it runs again with this permission"
+        f"the sandbox did not let it write to {cache}; if you say yes, it runs again with this permission"
     )
     assert "proceed_always" in asked.approval.options
     assert not (cache / "new").exists()
@@ -86,7 +86,7 @@ async def test_a_no_leaves_it_at_that_and_the_model_is_told(work: Path, cache: P
     await scene.harness.answer((await scene.question()).call_id, "cancel")
     await batch.results()
     assert not (cache / "new").exists()
-    assert "it did not run again" in scene.told()
+    assert "the command did not run again" in scene.told()
 
 
 async def test_a_host_is_offered_by_its_name(work: Path):

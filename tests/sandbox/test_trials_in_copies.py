@@ -89,7 +89,7 @@ async def test_where_no_copy_fits_the_limit_is_said(bench: Workbench, monkeypatc
     bench.write(d__one="1\n")
     notes = (await (await bench.tried(RENAME)).trial()).notes
     assert notes == (
-        "In an overlay, folders of the workspace cannot be renamed. Outside it may work; "
+        "In an overlay, folders of the workspace cannot be renamed. It may work outside a trial; "
         "the workspace has more than 1 files.",
     )
 

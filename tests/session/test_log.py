@@ -335,10 +335,10 @@ async def test_sessions_are_listed_newest_first_with_their_first_prompt(log: Ses
     await log.create("a", 1.0, CREATED)
     await log.create("b", 2.0, CREATED)
     fence = await log.acquire("b")
-    await log.append(fence, [prompt(2, "fix the bug\nplease", "b"), prompt(3, "and more", "b")])
+    await log.append(fence, [prompt(2, "  fix the  bug\nplease\n \n@/files/bug.png", "b"), prompt(3, "and more", "b")])
     listed = await log.sessions()
     assert [(info.id, info.events) for info in listed] == [("b", 3), ("a", 1)]
-    assert listed[0].title.split() == ["fix", "the", "bug", "please"]
+    assert listed[0].title == "fix the bug please"
 
 
 async def ask(log: SessionLog, session: str, *asked: tuple[float, str], folder: str = "/w") -> None:

@@ -28,7 +28,7 @@ from assent.models.scripted.scripted_model import ScriptedModel
 from assent.parts import Call, ModelMessage, Result, Text, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session
-from assent.session.log import Fence, LogDamaged, LogUnavailable, Opening, SessionBusy
+from assent.session.log import Fence, Inboxed, LogDamaged, LogUnavailable, Opening, SessionBusy
 from assent.session.memory_log import MemoryLog
 from assent.session.run_options import RunOptions
 from assent.session.runner import Runner
@@ -441,6 +441,45 @@ async def test_when_the_log_cannot_be_written_nothing_more_happens_and_the_reaso
     async with await harness.open() as runner:
         await harness.until_done()
     assert harness.world.effects == ["x"], "the answer was durable in the inbox, and is taken now"
+
+
+class AwayLog(MemoryLog):
+    """Cannot be read for a while, or ever again."""
+
+    away = 0
+
+    async def inbox(self, session: str) -> list[Inboxed]:
+        if self.away:
+            self.away -= 1
+            raise LogUnavailable("the database is away")
+        return await super().inbox(session)
+
+
+@pytest.mark.spec("J1")
+async def test_an_answer_is_taken_even_if_the_log_could_not_be_read_when_it_came():
+    log = AwayLog()
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."), log=log)
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        (waiting,) = await harness.until_waiting(runner)
+        log.away = 5
+        await runner.send(Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest))
+        await harness.until_done()
+    assert harness.world.effects == ["x"]
+
+
+@pytest.mark.spec("J1")
+async def test_a_session_that_can_no_longer_read_its_inbox_has_failed_and_is_not_taken_for_open():
+    log = AwayLog()
+    harness = SessionHarness(calls(call("run_note", "a", text="x")), text("Done."), log=log)
+    runner = await harness.open()
+    await harness.send(runner, Submit("go"))
+    (waiting,) = await harness.until_waiting(runner)
+    log.away = 1_000
+    await runner.send(Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest))
+    await harness.until(lambda: runner.failure is not None)
+    assert str(runner.failure) == "the database is away"
+    await runner.close()
 
 
 class DyingLog(FullLog):

@@ -91,12 +91,12 @@ class ChaosCluster:
         self.servers: list[ChaosNode] = []
 
     async def start(self, model: str, *, workers: int, servers: int) -> None:
-        name = await asyncio.to_thread(self.postgres.create)
+        await asyncio.to_thread(self.postgres.create)
         await asyncio.to_thread(self.temporal.start)
         for number in range(workers + servers):
             made = WorkerNode if number < workers else ServerNode
             site = await self._sites.site(self.postgres, self.temporal)
-            node = ChaosNode(made(self.program, f"node{number}"), model, name, site)
+            node = ChaosNode(made(self.program, f"node{number}"), model, self.postgres.database, site)
             (self.workers if number < workers else self.servers).append(node)
             await node.start()
 

@@ -164,7 +164,10 @@ class Tab:
 
     def start(self, model: str = "", folder: Path | None = None) -> Locator:
         """Opens the form of a new session, and chooses a folder and a model."""
-        self.page.get_by_role("complementary").get_by_role("link", name="New session", exact=True).click()
+        if (self.page.viewport_size or {"width": 0})["width"] > 760:
+            self.page.get_by_role("complementary").get_by_role("link", name="New session", exact=True).click()
+        else:  # shows one thing at a time, and the start at first
+            self.page.evaluate("location.hash = '#/new'")
         start = self.page.get_by_role("form", name="New session")
         if folder is not None:
             start.get_by_role("button", name="Choose the folder").click()

@@ -49,25 +49,25 @@ class PostgresMember(PostgresServer):
     def reload(self) -> None:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "reload")
 
-    def ask(self, query: str) -> str:
-        return self.run("psql", "-h", str(self.folder), "-U", "assent", "-Atc", query, "postgres").strip()
+    def ask(self, query: str, database: str = "postgres") -> str:
+        return self.run("psql", "-h", str(self.folder), "-U", "assent", "-Atc", query, database).strip()
 
 
 class PostgresPair:
     def __init__(self, *places: Place | None) -> None:
         self.members = [PostgresMember(place) for place in places]
         self.primary, self.standby = self.members
+        self.database = ""
 
-    def create(self) -> str:
-        """The name of a database on both, which run when it returns."""
+    def create(self) -> None:
+        """A database on both, which run when it returns."""
         self.primary.create()
         self.primary.start()
-        name = self.primary.new_database().split("?")[0].rpartition("/")[2]
+        self.database = self.primary.new_database().split("?")[0].rpartition("/")[2]
         self.primary.append("postgresql.conf", SYNCHRONOUS)
         self.standby.follow(self.primary)
         self.primary.reload()
         self.wait_until_in_sync()
-        return name
 
     def wait_until_in_sync(self) -> None:
         """Until the standby has everything. One that was away must not take over."""

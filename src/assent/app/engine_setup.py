@@ -62,7 +62,7 @@ def make_engine(log: SessionLog, setup: EngineSetup, listeners: Sequence[Listene
 
 
 def make_remote_engine(log: SessionLog, url: str, workspaces: Workspaces) -> "TemporalEngine":
-    """Wakes sessions that workers run; raises LogUnavailable if the URL is none, or the extra is not installed."""
+    """Wakes sessions that workers run; raises LogUnavailable if the URL is not valid, or the extra is not installed."""
     try:
         from assent.temporal.temporal_address import parse_address
         from assent.temporal.temporal_engine import TemporalEngine

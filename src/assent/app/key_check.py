@@ -43,7 +43,7 @@ def find_key_taker(access: ModelAccess, name: str) -> KeyTaker:
         raise BadRequest(f"{provider.title} takes no key")
     if provider.key_command:
         raise BadRequest(
-            f"{provider.title} uses short-lived tokens, so storing one is of no use. "
+            f"{provider.title} uses short-lived tokens, so there is no point in storing one. "
             f"Instead, {how_to_get_key(provider)}"
         )
     return _taker(access, provider)

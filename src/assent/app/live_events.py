@@ -1,4 +1,4 @@
-"""Connects a server to the workers that run its sessions, so that it hears their events as they happen."""
+"""Connects a server to the workers that run its sessions, so that it receives their events as they happen."""
 
 from typing import TYPE_CHECKING
 

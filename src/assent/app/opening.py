@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from assent.app.identity import me
 from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.storage import is_shared, refresh_shared
 from assent.approval import Mode
 from assent.commands import Command, SetModel
 from assent.config import BadSettings, Settings
@@ -174,6 +175,8 @@ async def open_session(
     `model` is a name to use instead of the session's own, from now on. `keep_history` keeps the events that are read
     here for `history`, so that they are not read twice.
     """
+    if is_shared(setup.env):
+        await refresh_shared(log)
     access = setup.models or ModelAccess(setup.env, setup.settings)
     name = model or session.model or (access.configured() if setup.open_model is not None else await access.choose())
     make = setup.open_model or access.open
@@ -231,28 +234,21 @@ async def _in_environment(
     *,
     keep_history: bool,
 ) -> LocalClient:
-    model = opened.model
+    model, watched, typing = opened.model, setup.watched, setup.typing
     environment = open_environment(
-        setup.env,
-        folder,
-        setup.settings,
-        session,
-        model,
-        opened.access,
-        watched=setup.watched,
-        typing=setup.typing,
+        setup.env, folder, setup.settings, session, model, opened.access, watched=watched, typing=typing
     )
     if not setup.only:
         environment.start()
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
-        exported = _telemetry(setup.env)
-        past: Sequence[Envelope] = await log.read(session) if keep_history or exported else ()
-        listeners = setup.listeners
-        if exported is not None:
-            listeners = (*listeners, exported.listener(session, past, setup.env, setup.settings))
-        options = replace(_options(environment, setup), chosen_model=opened.chosen, listeners=listeners)
+        telemetry = _telemetry(setup.env)
+        past: Sequence[Envelope] = await log.read(session) if keep_history or telemetry else ()
+        exported = () if telemetry is None else (telemetry.listener(session, past, setup.env, setup.settings),)
+        options = replace(
+            _options(environment, setup), chosen_model=opened.chosen, listeners=(*setup.listeners, *exported)
+        )
         runner = await Runner.open(log, session, model, environment.registry, options, past)
     except BaseException:
         await environment.close()

@@ -18,7 +18,7 @@ from assent.app.lookup import NotFound, find_by_start, find_session
 from assent.app.policy_replay import Replay
 from assent.app.rule_sources import approved_files, kept_grants, trust_store
 from assent.app.session_environment import SessionEnvironment, open_environment
-from assent.app.storage import open_log
+from assent.app.storage import open_log, refresh_shared
 from assent.app.wording import one_line, who
 from assent.approval import ExecDetails, Mode
 from assent.commands import RevokeGrant
@@ -40,6 +40,7 @@ BAD_CALL = (InvalidParams, ToolFailed, msgspec.MsgspecError)
 async def run_policy(args: argparse.Namespace) -> int:
     log = open_log(os.environ)
     try:
+        await refresh_shared(log)
         for line in await _lines(args, log):
             sys.stdout.write(line + "\n")
         return exit_codes.OK
@@ -54,7 +55,7 @@ async def _lines(args: argparse.Namespace, log: SessionLog) -> list[str]:
         case "explain":
             return list(await _explained(args, await _place(args, log)))
         case "revoke":
-            return [_dropped(*args.words) if len(args.words) == 1 else await _revoked(log, *args.words)]
+            return [await _dropped(*args.words) if len(args.words) == 1 else await _revoked(log, *args.words)]
         case _:
             return await _replayed(args, log)
 
@@ -136,7 +137,7 @@ def _explained_command(command: str, folder: str, policy: Policy) -> Iterator[st
     if unapproved := policy.unapproved(details):
         yield one_line(f"  files: {unapproved_in_words(unapproved)}.")
     if verdict.sandbox is not None:
-        yield f"  It would run as it is written, in the sandbox `{verdict.sandbox}`."
+        yield f"  It would run as written, in the sandbox `{verdict.sandbox}`."
     if verdict.plan is not None:
         where = "" if verdict.plan.sandbox == "off" else f", in the sandbox `{verdict.plan.sandbox}`"
         yield f"  It would run as exactly these words, without a shell{where}."
@@ -163,11 +164,13 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
 # --- revoke ---
 
 
-def _dropped(grant: str) -> str:
-    """A grant of earlier sessions that holds here. Sessions that are open keep it until they are opened again."""
+async def _dropped(grant: str) -> str:
+    """A grant of earlier sessions that holds here. Sessions that are open keep it until they are opened again, unless
+    they run in a cluster."""
     kept = kept_grants(os.environ, os.path.realpath(os.getcwd()))
     found = find_by_start(grant, {one.id: one for one in kept.standing()})
     kept.drop(found.id)
+    await kept.settled()
     return f"Revoked: {one_line(found.reach)}"
 
 

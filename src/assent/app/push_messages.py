@@ -22,11 +22,11 @@ WAITING_SECONDS = 24 * 3600
 SIGNATURE_SECONDS = 12 * 3600
 RECORD_BYTES = 4096
 PADDED_BYTES = 1024
-"""Messages have the same length, so that it says nothing about them."""
+"""All messages have the same length, so that the length reveals nothing."""
 
 
 class BadSubscription(ValueError):
-    """The browser's keys are not keys."""
+    """The browser's keys are not valid."""
 
 
 class PushTarget(Struct, frozen=True):

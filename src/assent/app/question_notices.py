@@ -1,7 +1,7 @@
-"""Notifies people elsewhere when a question is waiting, and when it no longer is. Knows events and no front end.
+"""Notifies people elsewhere when a question is waiting, and when it no longer is. It knows no front end.
 
-A question that is answered soon is not reported at all. One that was reported is withdrawn when anybody has answered,
-wherever that was.
+A question that is answered soon is not reported at all. A reported question is withdrawn when somebody has answered it,
+wherever they did.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Channel(Protocol):
         ...
 
     async def send(self, notice: QuestionNotice) -> None:
-        """Until it has arrived, or cannot."""
+        """Returns when it has arrived, or cannot arrive."""
         ...
 
 

@@ -239,11 +239,17 @@ def exact_text(details: Details) -> str:
         case EditDetails(diff=text) | ExecDetails(command=text):
             return text
         case InfoDetails(prompt=prompt, urls=urls):
-            return "\n".join((prompt, *urls))
+            return "\n".join(_destinations(prompt, urls))
         case McpDetails(args=args, command=command):
             return (f"{command}\n" if command else "") + msgspec.json.format(msgspec.json.encode(args)).decode()
         case AskDetails(questions=questions):
             return msgspec.json.format(msgspec.json.encode(questions)).decode()
+
+
+def _destinations(prompt: str, urls: tuple[str, ...]) -> tuple[str, ...]:
+    """A host stands alone and first, because the words about it quote a command; a URL follows its words."""
+    hosts = [str(wanted) for url in urls if (wanted := from_url(url)) is not None]
+    return (*hosts, prompt) if hosts else (prompt, *(line for url in urls for line in _url_lines(url)))
 
 
 def hidden_characters(details: Details) -> tuple[str, ...]:

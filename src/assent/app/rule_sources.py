@@ -6,12 +6,18 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assent.config import data_folder, settings_file
 from assent.files.approved_files import ApprovedFiles
 from assent.policy.kept_grants import KeptGrants
 from assent.policy.rules import BadRule, Rule, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
+
+if TYPE_CHECKING:
+    from assent.mcp.pins import PinStore
+    from assent.policy.kept_grants import GrantKeeper
+    from assent.shared_records import SharedRecords
 
 __all__ = (
     "BadRule",
@@ -20,6 +26,7 @@ __all__ = (
     "collect_rules",
     "home_folder",
     "kept_grants",
+    "pin_store",
     "policy_file",
     "trust_store",
     "workspace_policy_file",
@@ -37,17 +44,50 @@ def workspace_policy_file(folder: str) -> Path:
 
 
 def trust_store(env: Mapping[str, str]) -> TrustStore:
+    if (shared := shared_records(env)) is not None:
+        from assent.policy.shared_grants import SharedTrustStore
+
+        return SharedTrustStore(shared, home_folder(env))
     return TrustStore(data_folder(env) / "trust.json", home_folder(env))
 
 
 def approved_files(env: Mapping[str, str], folder: str) -> ApprovedFiles:
     """What people have approved for execution, in all sessions."""
+    if (shared := shared_records(env)) is not None:
+        from assent.files.shared_approvals import SharedApprovals
+
+        return SharedApprovals(shared, folder)
     return ApprovedFiles(data_folder(env) / "executed.json", folder)
 
 
-def kept_grants(env: Mapping[str, str], folder: str) -> KeptGrants:
+def kept_grants(env: Mapping[str, str], folder: str) -> "GrantKeeper":
     """What people have allowed beyond a session, here and everywhere."""
+    if (shared := shared_records(env)) is not None:
+        from assent.policy.shared_grants import SharedGrants
+
+        return SharedGrants(shared, folder)
     return KeptGrants(data_folder(env) / "grants.json", folder)
+
+
+def pin_store(env: Mapping[str, str]) -> "PinStore":
+    """The tools of MCP servers as people have first seen or accepted them."""
+    if (shared := shared_records(env)) is not None:
+        from assent.mcp.shared_pins import SharedPins
+
+        return SharedPins(shared)
+    from assent.mcp.pins import PinStore
+
+    return PinStore(data_folder(env) / "mcp.json")
+
+
+def shared_records(env: Mapping[str, str]) -> "SharedRecords | None":
+    """None if all this is in the data folder, because the log is on this machine."""
+    place = env.get("ASSENT_LOG", "")
+    if not place.startswith(("postgresql://", "postgres://")):
+        return None
+    from assent.app.shared_state import records_at
+
+    return records_at(place)
 
 
 def home_folder(env: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ not be used, and why.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -18,7 +18,7 @@ from assent.app.context_loading import load_context
 from assent.app.model_access import ModelAccess
 from assent.app.model_search import SearchOffer
 from assent.app.output_folders import output_folder
-from assent.app.rule_sources import approved_files, collect_rules, kept_grants, trust_store
+from assent.app.rule_sources import approved_files, collect_rules, kept_grants, pin_store, trust_store
 from assent.app.secret_masking import result_masker
 from assent.app.session_tools import ToolPlace, excluded_tools, promise_builtin_tools
 from assent.approval import Grant
@@ -84,31 +84,30 @@ class SessionEnvironment:
         self._access = access or ModelAccess(env, settings)
         self._small: Model | None = None
         """The model for summaries and titles, once it was needed."""
-        self._makes_titles = settings.small_model is not None and not (
-            model is not None and provider_of(model.name) == "scripted"
-        )
+        scripted = model is not None and provider_of(model.name) == "scripted"
+        self._makes_titles = settings.small_model is not None and not scripted
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
         self.background = BackgroundCommands()
-        domains = _domains(settings, env) if settings.sandbox.domains else ()
-        place = ToolPlace(
-            env=env,
-            folder=folder,
-            workspace=self.workspace,
-            outputs=outputs,
-            domains=domains,
-            background=self.background,
-        )
-        self.registry.exclude(excluded_tools(settings, settings_file(env)))
-        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
+        self._env, self._folder, self._outputs = env, folder, outputs
+        self._promise_tools(settings, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
         self.mcp: McpManager | None = None
         self.commands: ProjectCommands | None = None
         """Those that apply here; None unless the folder is trusted."""
         self.project: ProjectTools | None = None
-        self._env = env
-        self._folder = folder
-        self._outputs = outputs
+
+    def _promise_tools(self, settings: Settings, *, watched: bool, typing: bool) -> None:
+        place = ToolPlace(
+            env=self._env,
+            folder=self._folder,
+            workspace=self.workspace,
+            outputs=self._outputs,
+            domains=_domains(settings, self._env) if settings.sandbox.domains else (),
+            background=self.background,
+        )
+        self.registry.exclude(excluded_tools(settings, settings_file(self._env)))
+        promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
 
     def rules(self, given: Iterable[Rule] = ()) -> tuple[Rule, ...]:
         """All rules that apply here, including those for trusted servers. Raises BadRule."""
@@ -117,7 +116,7 @@ class SessionEnvironment:
 
     def standing_grants(self) -> list[Grant]:
         """What people have allowed here in earlier sessions, for later ones."""
-        return kept_grants(self._env, self._folder).standing()
+        return [*kept_grants(self._env, self._folder).standing()]
 
     def options(self, settings: Settings, client: str, given: Iterable[Rule] = ()) -> RunOptions:
         """How a session runs here, with somebody to ask."""
@@ -170,9 +169,7 @@ class SessionEnvironment:
         """Returns at once; a server's tools appear when it is ready."""
         if not self.servers and self.commands is None:
             return
-        from assent.mcp.pins import PinStore
-
-        pins = PinStore(data_folder(self._env) / "mcp.json")
+        pins = pin_store(self._env)
         if self.commands is not None:
             self._start_project(self.commands, pins)
         if self.servers:
@@ -294,23 +291,21 @@ def open_environment(
         state = trust_store(env).look(Path(folder)).state
         commands = mine if state == "trusted" else None
         problems += [] if commands else [f"{mine.place} is not used: the folder is not trusted; see `assent trust`"]
-    taken = {server.name.lower() for server in own}
-    problems += [
-        f"{server.place} is not used: you already have a server with this name"
-        for server in theirs
-        if _in(server, taken)
-    ]
-    servers = (*own, *(server for server in theirs if not _in(server, taken)))
+    servers, unused = _one_per_name(own, theirs)
     environment = SessionEnvironment(
         env, folder, settings, servers, session, model, access, watched=watched, typing=typing
     )
-    environment.problems += problems
+    environment.problems += [*problems, *unused]
     environment.commands = commands
     return environment
 
 
-def _in(server: McpServer, names: set[str]) -> bool:
-    return server.name.lower() in names
+def _one_per_name(own: Sequence[McpServer], theirs: Sequence[McpServer]) -> tuple[list[McpServer], list[str]]:
+    """The person's own servers, the folder's other ones, and which of the folder's are not used."""
+    taken = {server.name.lower() for server in own}
+    unused = [server for server in theirs if server.name.lower() in taken]
+    reasons = [f"{server.place} is not used: you already have a server with this name" for server in unused]
+    return [*own, *(server for server in theirs if server not in unused)], reasons
 
 
 def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ...], ProjectCommands | None, list[str]]:

@@ -1,7 +1,7 @@
-"""Exports what happens in the sessions of this process by OpenTelemetry, if the environment says so.
+"""Exports what happens in the sessions of this process through OpenTelemetry, if the environment asks for it.
 
-Without `OTEL_*` variables, this module is not imported. Telemetry never keeps a session from working: what goes wrong
-is logged, and the session goes on.
+Without `OTEL_*` variables, this module is not imported. Telemetry never stops a session: failures are logged, and the
+session continues.
 """
 
 import logging

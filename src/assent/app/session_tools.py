@@ -29,7 +29,7 @@ class ToolPlace(Struct, frozen=True, kw_only=True):
     domains: tuple[str, ...] = ()
     """What commands in the sandbox may connect to without asking."""
     background: BackgroundCommands | None = None
-    """What runs commands that go on after their call."""
+    """What runs commands that continue after their call."""
 
 
 def excluded_tools(settings: Settings, path: Path) -> frozenset[str]:

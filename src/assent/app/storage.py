@@ -39,7 +39,7 @@ def open_log_at(
         raise LogUnavailable("the log must be a folder or a URL that starts with postgresql://")
     folder = Path(os.path.expanduser(place))
     if folder.is_file():
-        raise LogUnavailable(f"sessions are stored in a folder or a database, and {place} is a file")
+        raise LogUnavailable(f"sessions are stored in a folder or a database, but {place} is a file")
     return SqliteLog(folder, read_only=read_only, busy=busy, mask=mask)
 
 
@@ -48,7 +48,16 @@ def _open_postgres(url: str, mask: Callable[[str], str]) -> SessionLog:
         from assent.postgres.postgres_log import PostgresLog
     except ModuleNotFoundError as error:
         raise LogUnavailable("a log in PostgreSQL needs the extra `cluster`: pip install 'assent[cluster]'") from error
-    return PostgresLog(url, mask=mask)
+    from assent.app.shared_state import remember
+
+    log = PostgresLog(url, mask=mask)
+    remember(url, log.records)
+    return log
+
+
+def is_shared(env: Mapping[str, str]) -> bool:
+    """Whether several machines use this log."""
+    return env.get(LOG_VARIABLE, "").startswith(SCHEMES)
 
 
 class Shared(Struct, frozen=True):
@@ -69,11 +78,17 @@ def shared_state(log: SessionLog) -> Shared | None:
     return Shared(log.records, log.limits) if isinstance(log, PostgresLog) else None
 
 
+async def refresh_shared(log: SessionLog) -> None:
+    """So that grants, trust and pins of all nodes are known here. Raises LogError."""
+    if (shared := shared_state(log)) is not None:
+        await shared.records.refresh()
+
+
 def worker_directory(log: SessionLog) -> "WorkerDirectory":
     """Where the workers of those who share this log are."""
     from assent.postgres.postgres_log import PostgresLog
 
-    assert isinstance(log, PostgresLog), "an engine needs a log that is shared"
+    assert isinstance(log, PostgresLog), "an engine needs a shared log: postgresql://…"
     return log.directory
 
 

@@ -166,7 +166,7 @@ def untrusted_words(sources: "Sequence[ContextSource]", folder: str) -> str:
     if not names:
         return ""
     them = "it is" if len(names) == 1 else "they are"
-    return f"Not used, because {them} not trusted: {_some(names, ', ')}. Look at it and accept it with /trust."
+    return f"Not used, because {them} not trusted: {_some(names, ', ')}. To read and trust it, use /trust."
 
 
 def share(part: float) -> str:

@@ -1,8 +1,9 @@
-"""Sets up a worker: a process that runs the sessions which an engine on several machines hands it."""
+"""Sets up a worker: a process that runs the sessions that an engine assigns to it."""
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from assent.app.opening import LocalClient, SessionSetup, open_for_server
 from assent.app.question_notices import QuestionNotices
 from assent.app.storage import open_log, worker_directory
 from assent.app.webhooks import Webhooks
+from assent.app.worker_probe import WorkerProbe
 from assent.bus.event_publisher import EventPublisher
 from assent.config import Settings
 from assent.session.log import LogError, SessionInfo, SessionLog, WorkspaceUnavailable
@@ -34,14 +36,16 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
     engine: str
     workspaces: Workspaces
     host: str
-    """Whose workspaces it has; empty: those that every worker has."""
+    """The host whose workspaces it has; empty: the workspaces that every worker has."""
     roots: tuple[str, ...]
     """Sessions may work in these folders and below."""
     drain: float
     listen: tuple[str, int] = ("127.0.0.1", 0)
-    """Where servers connect to hear events as they happen."""
+    """Where servers connect to receive events as they happen."""
     address: str = ""
     """Where people open the page."""
+    probe: tuple[str, int] | None = None
+    """Where to say how it is, for whoever watches it."""
 
     def allows(self, folder: str) -> bool:
         real = os.path.realpath(folder)
@@ -49,7 +53,7 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
 
 
 async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
-    """Runs sessions until it is told to stop; waits for the engine if that cannot be reached."""
+    """Runs sessions until it is told to stop; waits for the engine if it cannot be reached."""
     log = open_log(setup.env, busy=True)
     notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env))
     notices.address = setup.address
@@ -57,11 +61,60 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
     try:
         engine = make_remote_engine(log, setup.engine, setup.workspaces)
         await publisher.start()
-        await _run(_make_worker(log, engine, setup, publisher, notices), engine, stop, say)
+        worker = _make_worker(log, engine, setup, publisher, notices)
+        async with _probed(_Figures(worker, publisher, log, stop), setup, log, say):
+            await _run(worker, engine, stop, say)
     finally:
         await publisher.close()
         await notices.close()
         await log.close()
+
+
+class _Figures:
+    """What the probe tells of a worker."""
+
+    def __init__(
+        self, worker: "SessionWorker", publisher: EventPublisher, log: SessionLog, stop: asyncio.Event
+    ) -> None:
+        self._worker, self._publisher, self._log, self._stop = worker, publisher, log, stop
+
+    @property
+    def open_sessions(self) -> int:
+        return self._worker.open_sessions
+
+    @property
+    def most_sessions(self) -> int:
+        return self._worker.most_sessions
+
+    @property
+    def servers(self) -> int:
+        return self._publisher.servers
+
+    @property
+    def backlog(self) -> int:
+        return self._log.backlog
+
+    @property
+    def connected(self) -> bool:
+        return self._worker.running
+
+    @property
+    def draining(self) -> bool:
+        return self._stop.is_set()
+
+
+@asynccontextmanager
+async def _probed(figures: _Figures, setup: WorkerSetup, log: SessionLog, say: Say) -> AsyncGenerator[None]:
+    if setup.probe is None:
+        yield
+        return
+    probe = WorkerProbe(figures, log.try_writing)
+    host, port = setup.probe[0], await probe.start(*setup.probe)
+    say(f"says how it is at http://{host}:{port}/readyz and /metrics")
+    try:
+        yield
+    finally:
+        await probe.close()
 
 
 def _make_worker(
@@ -78,7 +131,9 @@ def _make_worker(
 
     async def opened(session: SessionInfo, token: int) -> LocalClient:
         if not setup.allows(session.folder):
-            raise WorkspaceUnavailable(f"this worker may not use {session.folder}; it works below {_list(setup.roots)}")
+            raise WorkspaceUnavailable(
+                f"this worker may not use {session.folder}; it may only use folders below {_list(setup.roots)}"
+            )
         how = SessionSetup(
             env=setup.env,
             settings=models.settings,
@@ -97,7 +152,7 @@ async def _run(worker: "SessionWorker", engine: "TemporalEngine", stop: asyncio.
     while not stop.is_set():
         try:
             client = await engine.address.connect()
-            say(f"ready, works for {engine.address}")
+            say(f"ready; working for {engine.address}")
             await worker.run(client, stop)
         except (LogError, RuntimeError) as error:  # RuntimeError: what the SDK raises if its server cannot be used
             say(f"{error}; trying again")

@@ -1,1 +1,1 @@
-"""Brings events from the workers that run sessions to the servers whose clients watch them, as they happen."""
+"""Carries events, as they happen, from the workers that run sessions to the servers whose clients watch them."""

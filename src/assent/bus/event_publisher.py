@@ -1,7 +1,7 @@
-"""The end of the bus in a worker: sends every event of every session that runs here to each server that is connected.
+"""The worker's end of the bus: sends every event of every session that runs here to each connected server.
 
-A line is the number of the newest durable event so far, a space, and the event as on the wire. The events themselves
-are in the log; whoever misses a line reads them there. So nothing waits for a slow server: it is disconnected.
+A line is the number of the newest durable event so far, a space, and the event in its wire format. The events are also
+in the log, where a server reads what it missed. So nothing waits for a slow server: it is disconnected.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class EventPublisher:
 
     async def _announce(self) -> None:
         while True:
-            with suppress(LogError):  # the database is away; the next time it may be back
+            with suppress(LogError):  # the database cannot be reached; the next attempt may succeed
                 await self._directory.announce(self.address)
             await asyncio.sleep(ANNOUNCE_SECONDS)
 

@@ -1,7 +1,6 @@
-"""The end of the bus in a server: connects to every worker and hears the events of all their sessions.
+"""The server's end of the bus: connects to every worker and receives the events of all their sessions.
 
-What is lost while a connection is down is in the log, except for text and output as they appear; these are complete in
-the event that ends them.
+What a connection missed is in the log, except for live text and output; the event that ends them has them complete.
 """
 
 import asyncio
@@ -39,7 +38,7 @@ class EventSubscriber:
 
     async def _look(self) -> None:
         while True:
-            with suppress(LogError):  # the database is away, and the workers may still be there
+            with suppress(LogError):  # the database cannot be reached, but the workers may still be there
                 self._keep(set(await self._directory.workers()))
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -52,7 +51,7 @@ class EventSubscriber:
                 self._connections[worker] = asyncio.create_task(self._listen(worker))
 
     async def _listen(self, worker: WorkerAddress) -> None:
-        """Until the connection ends; the next look connects again."""
+        """Returns when the connection ends; the next round connects again."""
         try:
             reader, writer = await asyncio.open_connection(worker.host, worker.port, limit=LONGEST_LINE)
         except OSError:

@@ -1,4 +1,4 @@
-"""The port to where workers say how servers reach them."""
+"""The port through which workers announce where servers can reach them."""
 
 from typing import Protocol
 
@@ -13,7 +13,7 @@ class WorkerAddress(Struct, frozen=True):
     host: str
     port: int
     secret: str
-    """What a server must know to be told anything; new with every start of the worker."""
+    """A server must send it to receive anything; every start of a worker creates a new one."""
 
 
 class WorkerDirectory(Protocol):
@@ -24,5 +24,5 @@ class WorkerDirectory(Protocol):
     async def withdraw(self, worker: WorkerAddress) -> None: ...
 
     async def workers(self) -> list[WorkerAddress]:
-        """Those that have been announced lately."""
+        """Those that were announced recently."""
         ...

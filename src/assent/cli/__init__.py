@@ -106,18 +106,12 @@ def _open_terminal(args: "argparse.Namespace") -> int:
         raise BadInput('this terminal cannot show the UI (TERM is unset or "dumb"); run a single prompt with -p "…"')
     settings = load_settings(os.environ)
     rules, folder = given_rules(args, settings), working_folder()
-    from assent.front.tui.start import open_terminal
+    from assent.front.tui.local_host import LocalHost
+    from assent.front.tui.terminal_app import show_terminal
 
-    return open_terminal(
-        folder,
-        settings,
-        session=args.resume,
-        mode=args.approval_mode,
-        model=chosen_model(args),
-        effort=args.effort,
-        rules=rules,
-        prompt=as_text(" ".join(args.words)),
-    )
+    host = LocalHost(folder, settings, os.environ, model=chosen_model(args), effort=args.effort, rules=rules)
+    prompt = as_text(" ".join(args.words))
+    return show_terminal(host, session=args.resume, mode=args.approval_mode, prompt=prompt, terminal=settings.terminal)
 
 
 def _run_prompt(args: "argparse.Namespace") -> int:

@@ -37,7 +37,7 @@ def _attach(url: str | None, session: str | None, ca: str | None) -> int:
     from assent.config import load_settings
     from assent.front.tui.host import NotHere
     from assent.front.tui.remote_host import RemoteHost
-    from assent.front.tui.start import show
+    from assent.front.tui.terminal_app import show_terminal
 
     def reach() -> Api:
         return connect(url, os.environ.get("ASSENT_TOKEN"), ca)
@@ -51,6 +51,6 @@ def _attach(url: str | None, session: str | None, ca: str | None) -> int:
         return exit_codes.INPUT
     options = [f"--ca {shlex.quote(ca)}"] if ca else []
     terminal = load_settings(os.environ).terminal
-    return show(
+    return show_terminal(
         host, session=chosen, terminal=terminal, again=" ".join(["assent attach", *options, *([url] if url else [])])
     )

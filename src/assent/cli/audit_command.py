@@ -41,11 +41,11 @@ EPILOG = """\
   assent audit verify                              check that no record was changed, removed or moved
   assent audit verify --head 2315:9f86…            … and that a record noted earlier is still there
   assent audit verify audit.jsonl                  check an export
-  assent audit prune                               remove what is older than keep_days in [audit] of the settings
+  assent audit prune                               remove records older than keep_days in [audit] in the settings
 
-Each record contains the hash of the one before. `verify` prints the newest as the head: keep it elsewhere. Somebody
-who can write Assent's files could remove the end and everything that counts it, or write the whole record anew; only
-a head that is kept where they cannot change it shows that. The server also writes the head to its log."""
+Each record contains the hash of the one before. `verify` prints the newest hash, the head: keep it elsewhere. Somebody
+who can write Assent's files could remove the newest records, or rewrite all of them. You notice that only if you keep
+the head where they cannot change it. The server also writes the head to its log."""
 
 
 UNREADABLE = "unreadable: somebody changed it; `assent audit verify` checks all records"
@@ -65,7 +65,7 @@ def _parser() -> Parser:
     add("--kind", default="", help="only records of this kind: approval, call, grant, mode, session, login, token, …")
     add("--by", default="", metavar="WHO", help="only what this person did")
     add("--limit", type=int, default=50, help="how many to list (default: 50)")
-    add("--head", action="append", default=[], metavar="ID:HASH", help="with verify: a head that was noted earlier")
+    add("--head", action="append", default=[], metavar="ID:HASH", help="with verify: a head that you noted earlier")
     return parser
 
 
@@ -106,7 +106,7 @@ async def _find(audit: AuditLog, id: str) -> AuditRecord:
 async def _prune(audit: AuditLog) -> int:
     settings = load_settings(os.environ).audit
     if settings.keep_days is None:
-        complain("records are kept forever; set keep_days in [audit] of the settings to prune older ones")
+        complain("records are kept forever; to prune older ones, set keep_days in [audit] in the settings")
         return exit_codes.INPUT
     sys.stdout.write(f"{await prune(audit, settings, me())} records removed.\n")
     return exit_codes.OK
@@ -137,8 +137,8 @@ _SENTENCES: dict[str, Callable[[AuditEntry], str]] = {
     "session.created": lambda one: f"created a session in {one.about}",
     "session.deleted": lambda one: f"deleted the session {one.about or one.session}",
     "approval.answered": _answered,
-    "call.allowed": lambda one: f"did not ask, allowed by {one.outcome}: {one.tool} {one.about}",
-    "grant.added": lambda one: f"always allowed {one.about}",
+    "call.allowed": lambda one: f"ran without asking, allowed by {one.outcome}: {one.tool} {one.about}",
+    "grant.added": lambda one: f"allowed from now on: {one.about}",
     "grant.revoked": lambda one: f"revoked the permission {one.reference}",
     "mode.changed": lambda one: f"changed the mode to {one.outcome}",
     "login.succeeded": lambda one: f"logged in: {one.about}",

@@ -15,16 +15,16 @@ EPILOG = """\
   assent log migrate --to postgresql://assent@db.example.org/assent
   assent log migrate --from postgresql://assent@db.example.org/assent --to ~/sessions
 
-A log is the folder of a log on disk, or the URL of a PostgreSQL database. Sessions that are there already are compared
-and left alone, so an interrupted copy can be continued. Nothing is deleted. Afterwards, use the new log with
-`assent serve --store` or ASSENT_LOG. Give a password in ~/.pgpass or PGPASSWORD rather than in the URL."""
+LOG is a folder, or the URL of a PostgreSQL database. Sessions that already exist in the target are compared and left
+alone, so you can repeat an interrupted copy. Nothing is deleted. Afterwards, use the new log with
+`assent serve --store` or ASSENT_LOG. Put a password into ~/.pgpass or PGPASSWORD rather than into the URL."""
 
 
 def main(argv: list[str]) -> int:
     parser = Parser("assent log", "Copies sessions from one log to another.", EPILOG)
     parser.add_argument("action", choices=("migrate",))
-    parser.add_argument("--from", dest="source", metavar="LOG", help="default: the log that is in use")
-    parser.add_argument("--to", required=True, metavar="LOG")
+    parser.add_argument("--from", dest="source", metavar="LOG", help="the log to copy (default: the one in use)")
+    parser.add_argument("--to", required=True, metavar="LOG", help="the log to copy to")
     args = parser.parse_args(argv)
     try:
         copied = asyncio.run(_migrate(args))
@@ -58,5 +58,5 @@ def _progress(done: int, of: int) -> None:
 
 def _summary(copied: Copied) -> str:
     text = f"Copied {copied.sessions} sessions with {copied.events} events, and {copied.commands} waiting commands.\n"
-    same = f"{copied.unchanged} sessions were there already.\n" if copied.unchanged else ""
+    same = f"{copied.unchanged} sessions already existed.\n" if copied.unchanged else ""
     return text + same + "Every event was compared.\n"

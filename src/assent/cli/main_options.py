@@ -34,7 +34,7 @@ commands:
   assent serve                                     serve sessions to browsers and scripts
   assent work                                      run sessions for the servers of a cluster
   assent attach [URL] [SESSION]                    open a served session in this terminal
-  assent audit list | show | export | verify       show who decided what, in all sessions, and check the record
+  assent audit list | show | export | verify       show who decided what, in all sessions, and check that it is intact
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
   assent login | logout [PROVIDER]                 store or remove a provider's API key
   assent sandbox check                             test whether commands can be confined on this machine
@@ -44,7 +44,7 @@ commands:
 environment:
   ASSENT_MODEL             the model to use, if not given by -m
   ASSENT_HOME              where sessions and settings are stored
-  ASSENT_LOG               a log elsewhere: postgresql://… (with assent[cluster])
+  ASSENT_LOG               store sessions elsewhere: postgresql://… (with assent[cluster])
   GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY,
   MISTRAL_API_KEY, XAI_API_KEY, TOGETHER_API_KEY, FIREWORKS_API_KEY, CEREBRAS_API_KEY
                            API keys; the first provider with a key is used unless a model is chosen
@@ -56,7 +56,7 @@ environment:
                            model servers of your own, if not at their usual ports
   GOOGLE_GEMINI_BASE_URL, ANTHROPIC_BASE_URL, OPENAI_BASE_URL
                            a different base URL, such as a gateway's
-  HTTPS_PROXY, NO_PROXY    the proxy on the way to a provider, and where none is used"""
+  HTTPS_PROXY, NO_PROXY    the proxy for requests to providers, and the hosts that need none"""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
@@ -72,7 +72,7 @@ def build_parser() -> Parser:
         metavar="NAME",
         help="the model: gemini-2.5-flash, claude-sonnet-5-5, ollama:qwen3 …; `assent models` lists them",
     )
-    add("--effort", choices=EFFORTS, help="how much the model thinks; by default, up to its provider")
+    add("--effort", choices=EFFORTS, help="how much the model thinks (default: the provider decides)")
     add(
         "--approval-mode",
         choices=("default", "auto_edit", "auto_try", "contained", "yolo", "plan"),

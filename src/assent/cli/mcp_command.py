@@ -3,11 +3,12 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
 
 from assent import exit_codes
 from assent.app.session_environment import SessionEnvironment, open_environment
+from assent.app.storage import is_shared
 from assent.app.wording import prompt_command, safe
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
@@ -52,17 +53,27 @@ def _parser() -> Parser:
 
 def _act(args: argparse.Namespace) -> int:
     if args.action == "list":
-        return run(_list(args.name))
+        return run(_with_shared_pins(_list(args.name)))
     if args.name is None:
         complain(f"give the NAME of a server\nTry: assent mcp {args.action} NAME")
         return exit_codes.INPUT
     match args.action:
         case "accept":
-            return run(_accept(args.name))
+            return run(_with_shared_pins(_accept(args.name)))
         case "add":
             return _add(args)
         case _:
             return _remove(args.name)
+
+
+async def _with_shared_pins(work: Coroutine[Any, Any, int]) -> int:
+    """In a cluster, what was accepted is in the database."""
+    if not is_shared(os.environ):
+        return await work
+    from assent.app.shared_state import opened_state
+
+    async with opened_state(os.environ):
+        return await work
 
 
 # --- listing ---

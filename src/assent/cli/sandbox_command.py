@@ -15,11 +15,11 @@ from assent.cli.parsing import Parser
 from assent.config import load_settings
 
 EPILOG = """\
-  assent sandbox check           try what must be refused in each profile, and report what happened
+  assent sandbox check           try in each profile what must be refused, and report the results
 
 Commands that run without asking are confined: those that only read can write nothing, and others can write only to
 the workspace. In the settings, `[sandbox] approved = "workspace"` confines those that you approve as well. In the
-profile `network`, a command reaches only hosts that you allow: by rule, by `[sandbox] domains`, or when it asks."""
+profile `network`, a command reaches only hosts that you allow: by a rule, in `[sandbox] domains`, or by your answer."""
 
 
 def main(argv: list[str]) -> int:

@@ -15,21 +15,21 @@ if TYPE_CHECKING:  # imported only when needed
     from collections.abc import Generator
 
     from assent.front.web.server_log import ServerLog
-    from assent.front.web.web_server import Server
+    from assent.front.web.web_server import Server, Where
 
 LEVELS = ("debug", "info", "warning", "error", "off")
 EPILOG = """\
   assent serve                                     serve this machine only, and print the address to open
   assent serve --host 0.0.0.0 --tls-cert C --tls-key K --name laptop.local --name 192.168.1.5
   assent serve --behind-proxy https://assent.example.org
-  assent serve --store postgresql://… --engine temporal://…    run no session here: `assent work` does
+  assent serve --store postgresql://… --engine temporal://…    leave running sessions to `assent work`
   assent serve login                               print a new address to open, while the server runs
   assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
-  assent serve token list | revoke ID              show who has access, and end it
+  assent serve token list | revoke ID              show who has access, or revoke it
 
-SIGHUP reloads the settings and the TLS certificate, and opens the log file again; running sessions keep their settings.
+SIGHUP reloads the settings and the TLS certificate, and reopens the log file; running sessions keep their settings.
 
-The API is described in docs/api.md and at /openapi.json; how to run it as a service, in docs/operations.md."""
+docs/api.md and /openapi.json describe the API; docs/operations.md says how to run it as a service."""
 
 
 def main(argv: list[str]) -> int:
@@ -69,7 +69,7 @@ def build_parser() -> Parser:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="model files that sessions may name, e.g. 'gguf:/srv/models/*' (default: only those in the settings)",
+        help="model files that sessions may use, e.g. 'gguf:/srv/models/*' (default: only those in the settings)",
     )
     add("--open", action=argparse.BooleanOptionalAction, default=False, help="open the browser")
     _add_store(parser)
@@ -83,7 +83,7 @@ def _add_store(parser: Parser) -> None:
         "--store",
         "--log",
         metavar="FOLDER|URL",
-        help="a folder, or postgresql://… (default: ASSENT_LOG, or the folder of Assent)",
+        help="a folder, or postgresql://… (default: ASSENT_LOG, or Assent's data folder)",
     )
 
 
@@ -103,16 +103,8 @@ def _serve(args: argparse.Namespace) -> int:
     from assent.app.storage import LOG_VARIABLE
     from assent.front.web.request_limits import RequestLimits
     from assent.front.web.server_lock import AlreadyServed
-    from assent.front.web.web_server import BadPlace, Where, make_setup, serve
+    from assent.front.web.web_server import BadPlace, make_setup, serve
 
-    where = Where(
-        host=args.host,
-        port=args.port,
-        tls_cert=args.tls_cert,
-        tls_key=args.tls_key,
-        behind_proxy=args.behind_proxy,
-        names=tuple(args.name),
-    )
     if args.store is not None and args.store.endswith((".log", ".txt", ".json")):
         complain(f"sessions are stored in a folder or a database, not in {args.store}; did you mean --log-file?")
         return exit_codes.INPUT
@@ -122,7 +114,7 @@ def _serve(args: argparse.Namespace) -> int:
         engine, workspaces = engine_options.chosen(args, env)
         setup = make_setup(settings, env, user(), roots, models, RequestLimits(), engine, workspaces)
         with _opened_log(args) as log:
-            asyncio.run(serve(where, setup, lambda server: _ready(server, browser=args.open), log))
+            asyncio.run(serve(_where(args), setup, lambda server: _ready(server, browser=args.open), log))
     except (BadPlace, AlreadyServed) as error:
         complain(str(error))
         return exit_codes.INPUT
@@ -130,6 +122,19 @@ def _serve(args: argparse.Namespace) -> int:
         complain(str(error))
         return exit_codes.STORAGE
     return exit_codes.OK
+
+
+def _where(args: argparse.Namespace) -> "Where":
+    from assent.front.web.web_server import Where
+
+    return Where(
+        host=args.host,
+        port=args.port,
+        tls_cert=args.tls_cert,
+        tls_key=args.tls_key,
+        behind_proxy=args.behind_proxy,
+        names=tuple(args.name),
+    )
 
 
 @contextmanager

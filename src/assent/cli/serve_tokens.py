@@ -24,14 +24,14 @@ EPILOG = """\
   assent serve token add NAME --role approver --days 30
                                                    create a token and print it; it cannot be shown again
   assent serve token list                          show all tokens and logins, with their ids
-  assent serve token revoke ID | NAME              end one of them, at once and also in open pages
+  assent serve token revoke ID | NAME              revoke one of them at once, also in open pages
 
 A viewer reads. An approver also answers questions, once each. An operator can do everything.
 
 --owner gives somebody a list of sessions of their own: they do not see yours on the page or over the API, and you do
 not see theirs. It does not isolate people from each other beyond that. All sessions run as the same user of this
-machine, so an operator's sessions can read and change whatever you can, including Assent's own files. Give the role
-operator only to people whom you would give your account."""
+machine, so an operator's sessions can read and change whatever you can, including Assent's own files. Give the
+operator role only to people whom you would let use your account."""
 _HEADS = ("ID", "KIND", "NAME", "ROLE", "OWNER", "CREATED", "EXPIRES", "LAST USED")
 
 

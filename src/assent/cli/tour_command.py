@@ -14,7 +14,7 @@ def main(argv: list[str]) -> int:
         "and runs the tests. Everything except the model is real. Needs no API key and no network.",
     )
     parser.add_argument("--lines", action="store_true", help="ask line by line, without the full-screen UI")
-    parser.add_argument("--web", action="store_true", help="the same in the browser: prints an address to open")
+    parser.add_argument("--web", action="store_true", help="take the tour in the browser; prints an address to open")
     args = parser.parse_args(argv)
     if args.web:
         from assent.front.tour.tour_web import tour_in_browser

@@ -1,5 +1,6 @@
 """`assent trust`: shows a folder's configuration and trusts exactly what was shown."""
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 from assent import exit_codes
 from assent.app.folder_trust import content
 from assent.app.rule_sources import trust_store
+from assent.app.storage import is_shared
 from assent.app.wording import safe
 from assent.cli.parsing import Parser, complain
+from assent.cli.running import run
 from assent.policy.trust import Trust, TrustStore
 
 STATES = {
@@ -32,6 +35,17 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--forget", action="store_true", help="stop trusting the folder")
     args = parser.parse_args(argv)
     folder = Path(os.path.realpath(args.folder))
+    return run(_shared(args, folder)) if is_shared(os.environ) else _trust(args, folder)
+
+
+async def _shared(args: argparse.Namespace, folder: Path) -> int:
+    from assent.app.shared_state import opened_state
+
+    async with opened_state(os.environ):
+        return _trust(args, folder)
+
+
+def _trust(args: argparse.Namespace, folder: Path) -> int:
     store = trust_store(os.environ)
     if args.forget:
         store.forget(folder)

@@ -30,7 +30,7 @@ class NothingToUndo(ValueError):
 def main(argv: list[str]) -> int:
     parser = Parser(
         "assent undo",
-        "Undoes what a call of write_file, replace or save_memory wrote, unless the file has changed since.\n"
+        "Undoes what a call wrote, or what a trial applied, unless the files have changed since.\n"
         "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`.\n"
         "Without CALL, undoes the newest change that has not been undone yet.",
     )

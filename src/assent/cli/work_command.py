@@ -16,10 +16,10 @@ if TYPE_CHECKING:  # imported only when needed
 
 EPILOG = """\
   assent work --store postgresql://… --engine temporal://…                        every worker has every workspace
-  assent work --store postgresql://… --engine temporal://… --workspace-host build1   this one has those of build1
+  assent work --store postgresql://… --engine temporal://… --workspace-host build1   this worker has those of build1
 
-SIGTERM lets running turns finish or get to their next question, for as long as --drain says; the sessions then
-continue on other workers. How to set up a cluster is described in docs/scaling.md."""
+On SIGTERM, running turns may finish or reach their next question, for at most --drain seconds; the sessions then
+continue on other workers. docs/scaling.md describes how to set up a cluster."""
 
 
 def main(argv: list[str]) -> int:
@@ -42,7 +42,7 @@ def build_parser() -> Parser:
         "--workspace-host",
         metavar="HOST",
         default="",
-        help="run only sessions whose folders are on this host, as --workspaces says (default: those of no host)",
+        help="run only sessions whose folders --workspaces assigns to this host (default: those assigned to no host)",
     )
     add(
         "--root",
@@ -51,14 +51,21 @@ def build_parser() -> Parser:
         metavar="FOLDER",
         help="where sessions may work (default: your home folder and this one)",
     )
-    add("--drain", type=float, default=60.0, metavar="SECONDS", help="for running turns at the end (default: 60)")
+    add(
+        "--drain",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long to wait for running turns when stopping (default: 60)",
+    )
     add(
         "--listen",
         metavar="HOST[:PORT]",
         default="127.0.0.1",
-        help="the address in the private network at which servers get live text (default: this machine only)",
+        help="the address in the private network where servers connect for live text (default: this machine only)",
     )
-    add("--address", metavar="URL", default="", help="where people open the page, for links in webhooks")
+    add("--probe", metavar="HOST:PORT", help="answer /healthz, /readyz and /metrics there (default: nowhere)")
+    add("--address", metavar="URL", default="", help="the URL of the page, for links in webhooks")
     return parser
 
 
@@ -70,7 +77,7 @@ def _work(args: argparse.Namespace) -> int:
     env = dict(os.environ) | ({} if args.store is None else {LOG_VARIABLE: args.store})
     engine, workspaces = engine_options.chosen(args, env)
     if not engine:
-        raise BadInput("say which engine to work for: --engine temporal://HOST:PORT/NAMESPACE")
+        raise BadInput("name the engine to work for: --engine temporal://HOST:PORT/NAMESPACE")
     setup = WorkerSetup(
         env=env,
         settings=load_settings(env),
@@ -79,19 +86,20 @@ def _work(args: argparse.Namespace) -> int:
         host=args.workspace_host,
         roots=_roots(args.root, env),
         drain=args.drain,
-        listen=_listen(args.listen),
+        listen=_place("--listen", args.listen),
+        probe=None if args.probe is None else _place("--probe", args.probe),
         address=args.address,
     )
     asyncio.run(_until_stopped(setup))
     return exit_codes.OK
 
 
-def _listen(text: str) -> tuple[str, int]:
+def _place(option: str, text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         host, port = text, "0"
     if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        raise BadInput(f"--listen must be HOST or HOST:PORT, not {text!r}")
+        raise BadInput(f"{option} must be HOST or HOST:PORT, not {text!r}")
     return host.strip("[]"), int(port)
 
 
@@ -114,7 +122,7 @@ async def _until_stopped(setup: "WorkerSetup") -> None:
         interrupts += 1
         if interrupts > 1:
             os._exit(130)
-        _say("stopping; sessions continue on other workers (a second signal ends at once)")
+        _say("stopping; sessions continue on other workers (a second signal exits at once)")
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):

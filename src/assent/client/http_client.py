@@ -58,7 +58,7 @@ class Http:
         self.closed = False
         self._name, self._token, self._renew = parts.netloc, token, renew
         self._base = parts.path.rstrip("/")
-        """The path below which a proxy shows the server."""
+        """The path under which a proxy serves it."""
 
     @property
     def _always(self) -> Headers:

@@ -1,4 +1,4 @@
-"""Puts effects into the workspace: exactly those, and only where everything still is as it was before.
+"""Writes effects to the workspace: exactly those that were shown, and only if every place is still as it was before.
 
 All places are compared first; if one of them differs, nothing is written. Each place is compared once more right before
 it is changed, and each file appears as a whole. No link is followed. What is replaced is kept first, so that the
@@ -45,7 +45,7 @@ class Progress(Struct, frozen=True):
     open: tuple[str, ...]
     """As before."""
     other: tuple[str, ...]
-    """Neither: somebody else changed them."""
+    """Neither state: somebody else changed them."""
 
 
 def changed_places(root: str, effects: Sequence[Effect]) -> list[str]:
@@ -226,7 +226,7 @@ class _Applying:
         known = self._stamps.get(effect.path)
         appeared = effect.before is None and now is not None
         if appeared or (known is not None and now != known and not self._lost_only_a_name(effect, known)):
-            raise OSError(f"{effect.path} was changed by somebody else in this moment")
+            raise OSError(f"{effect.path} has just been changed by somebody else")
 
     def _lost_only_a_name(self, effect: Effect, known: Stamp) -> bool:
         now = _now(self._folders, effect.path) if known[0] in self._relinked else None
@@ -237,7 +237,7 @@ class _Applying:
         try:
             with AtomicWrite(folder, after.mode) as draft:
                 if draft.copy(source, after.mode, sync=self._sync) != after.sha256:
-                    raise OSError(f"the new content of {effect.path} is not the one that was shown")
+                    raise OSError(f"the new content of {effect.path} is not what was shown")
                 if effect.before is None:
                     draft.become_new(name)
                 else:
@@ -269,8 +269,8 @@ def _make_link(folder: int, name: str, target: str, *, replaces: bool) -> None:
 
 
 def _in_order(effects: Sequence[Effect]) -> Iterator[Effect]:
-    """What goes away, from the inside out; then what comes, from the outside in, each folder still open for writing;
-    the permissions of folders last.
+    """First deletions, innermost first; then additions, outermost first, while each folder is still writable; the
+    permissions of folders last.
     """
     for effect in sorted(effects, key=lambda one: one.path.count("/"), reverse=True):
         if _goes(effect):

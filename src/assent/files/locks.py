@@ -39,7 +39,7 @@ def remove_lock(path: str | os.PathLike[str], handle: int) -> None:
 
 
 def remove_unused_locks(paths: Iterable[os.PathLike[str]]) -> int:
-    """Removes what processes left that were killed, or older versions. Returns how many."""
+    """Removes files left by killed processes or older versions. Returns how many."""
     count = 0
     for path in paths:
         with suppress(OSError):  # somebody holds it

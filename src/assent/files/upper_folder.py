@@ -3,8 +3,8 @@
 In an upper folder, a character device 0/0 means that a name is deleted, and an attribute on a folder means that nothing
 of the folder below shows through. A full copy of the workspace is read in the same way, except that what has kept its
 stamp is no change, and that a name that is gone is deleted. Effects are always relative to the workspace as it is now:
-what the command only touched, or wrote again with the same content, is no effect. It changes only the upper folder, and
-only permissions that would keep us from reading it.
+a file that the command only touched, or rewrote with the same content, has no effect. It changes only the upper folder,
+and only permissions that would keep us from reading it.
 """
 
 import os
@@ -19,7 +19,7 @@ from assent.files.openat import FOLDER
 _OPAQUE = "user.overlay.opaque"
 _SPECIAL_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _SECOND_NAME = "it has a second name (hard link), which keeps the old content"
-_OTHER_NAMES_OUTSIDE = "names that it has outside the workspace (hard links) keep the old content"
+_OTHER_NAMES_OUTSIDE = "its other names outside the workspace (hard links) keep the old content"
 _ATTRIBUTES = "its extended attributes and access list are not applied"
 _OVERLAY_ATTRIBUTES = "user.overlay."
 _OTHER_KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}

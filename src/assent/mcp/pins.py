@@ -17,6 +17,8 @@ Pinned = dict[str, str]
 
 
 class PinStore:
+    """A file; see also `SharedPins`."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
 

@@ -65,7 +65,7 @@ def _no_key(provider: Provider) -> str:
             f'  {provider.name} = {{ command = "{provider.key_command}" }}\n'
             f"under [keys] in settings.toml. Or set one in the shell that starts Assent: "
             f"export {provider.key_variables[0]}=$({provider.key_command})\n"
-            "Or keep credentials on this machine: the guide says how.\n"
+            "Or store credentials on this machine; see the guide.\n"
             "To try Assent without a key: assent tour."
         )
     where = f" Get one at {provider.key_page}," if provider.key_page else " Get one,"

@@ -86,7 +86,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     is_local: bool = False
     """The server runs on this machine, so Assent may look for it there."""
     has_credentials: Callable[[Mapping[str, str]], bool] | None = None
-    """Whether this machine has something from which the provider's package makes keys by itself."""
+    """Whether this machine has credentials from which the provider's package can create keys itself."""
     key_command: str = ""
     """A command that prints a key, for providers whose keys are short-lived."""
 

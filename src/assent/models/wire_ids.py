@@ -30,7 +30,7 @@ def earlier_ids(request: Request) -> set[str]:
 def own_id(call_id: str | None, used: set[str]) -> str | None:
     """The id of a call in a reply, if it differs from all others of the conversation; None means that one is generated.
 
-    Some servers count from 0 in every reply, so that `call_0` comes again and again.
+    Some servers count from 0 in every reply, so that each reply has a `call_0`.
     """
     if not call_id or call_id in used or _COUNTED.fullmatch(call_id):
         return None

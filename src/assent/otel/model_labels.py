@@ -12,7 +12,7 @@ _PROVIDERS = {
     "xai": "x_ai",
 }
 _FILES = ("gguf", "scripted")
-"""Their models are files: folders of this machine are nobody's business."""
+"""Their models are files, and the folders of this machine are private."""
 
 
 def provider_and_model(name: str) -> tuple[str, str]:

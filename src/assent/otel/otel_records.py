@@ -15,7 +15,7 @@ Attributes = Mapping[str, Attribute]
 
 
 class Place(Struct, frozen=True):
-    """Where in which trace something is."""
+    """The trace and span that something belongs to."""
 
     trace: str
     span: str

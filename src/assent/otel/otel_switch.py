@@ -1,4 +1,4 @@
-"""Which signals to export, by the standard variables."""
+"""Which signals to export, according to the standard variables."""
 
 from collections.abc import Mapping
 from typing import Literal

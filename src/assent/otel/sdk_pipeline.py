@@ -1,8 +1,8 @@
-"""Hands records to the OpenTelemetry SDK. The only module that imports it; the extra `assent[otel]` brings it.
+"""Hands records to the OpenTelemetry SDK. The only module that imports it; the extra `assent[otel]` installs it.
 
-The providers are Assent's own, not the global ones: nothing is exported but what `turn_projection.py` says, whatever
-libraries in this process might want to report. Batching, limits, sampling, resource and endpoints are the SDK's, by its
-own variables. Threads of the SDK send; a collector that is slow or away holds up nobody.
+The providers are Assent's own, not the global ones: only what `turn_projection.py` produces is exported, not what
+libraries in this process may report. The SDK and its variables control batching, limits, sampling, resource and
+endpoints. The SDK sends in its own threads, so a slow or missing collector delays nobody.
 """
 
 import atexit
@@ -39,7 +39,7 @@ from assent.otel.otel_switch import Signal, Wanted
 
 SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 EXIT_SECONDS = 2.0
-"""How long the end of the process waits for the last export, unless `OTEL_EXPORTER_OTLP_TIMEOUT` says otherwise."""
+"""How long the process waits for the last export when it ends, unless `OTEL_EXPORTER_OTLP_TIMEOUT` is set."""
 _SCOPE = "assent"
 _SEVERITY = {"info": SeverityNumber.INFO, "warning": SeverityNumber.WARN, "error": SeverityNumber.ERROR}
 _KIND = {"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT}
@@ -73,13 +73,14 @@ class Providers:
         self.logs = LoggerProvider(resource=resource, shutdown_on_exit=False)
 
     def close(self) -> None:
-        """Sends what is waiting. If the collector is away, this can take half a minute."""
+        """Sends what is waiting. If the collector cannot be reached, this can take half a minute."""
         self.traces.shutdown()
         self.logs.shutdown()
         self.metrics.shutdown()
 
     def close_at_exit(self) -> None:
-        """Without making anybody wait for a collector that is away. The thread starts now: at the exit, none can."""
+        """Nobody waits for a collector that cannot be reached. The thread starts now, because none can start during
+        exit."""
         ending = threading.Event()
         closer = threading.Thread(target=lambda: (ending.wait(), self.close()), name="telemetry", daemon=True)
         closer.start()
@@ -87,7 +88,7 @@ class Providers:
 
 
 def _resource() -> Resource:
-    """What the variables say wins. Processes that share a name must not share an instance: their sums would mix."""
+    """The variables take precedence. Processes with the same name need different instances, or their sums would mix."""
     ours = {"service.name": "assent", "service.version": __version__, "service.instance.id": str(uuid4())}
     return Resource.create().merge(Resource(ours)).merge(OTELResourceDetector().detect())
 

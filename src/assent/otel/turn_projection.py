@@ -43,7 +43,7 @@ from assent.secrets.mask import Masker
 
 AGENT = "assent"
 OTHER = "_OTHER"
-"""Stands for a tool that does not exist: its name is free text of the model."""
+"""Used for a tool that does not exist, because its name is arbitrary text from the model."""
 _Values = dict[str, Attribute]
 
 
@@ -190,6 +190,7 @@ class TurnProjection:
         reason: str = "",
     ) -> Iterator[Record]:
         inputs, outputs = ("gen_ai.input.messages", news), ("gen_ai.output.messages", said)
+        labels = self._common("chat") | values | _error(error)
         yield Span(
             place=place,
             parent=self._place(turn),
@@ -197,21 +198,18 @@ class TurnProjection:
             kind="client",
             started=turn.asked,
             ended=ts,
-            attributes=self._common("chat")
-            | values
-            | _error(error)
-            | self._messages(*inputs)
-            | self._messages(*outputs),
+            attributes=labels | self._messages(*inputs) | self._messages(*outputs),
             failed=bool(error),
             reason=reason,
         )
         yield Measurement("gen_ai.client.operation.duration", _between(turn.asked, ts), asked | _error(error))
         if self._content.events:
-            details = {name: self._writer.messages(messages) for name, messages in (inputs, outputs) if messages}
-            attributes = self._common("chat") | values | details
-            yield LogRecord(
-                event="gen_ai.client.inference.operation.details", ts=ts, place=place, attributes=attributes
-            )
+            yield self._details(place, ts, values, inputs, outputs)
+
+    def _details(self, place: Place, ts: float, values: _Values, *named: tuple[str, list[Message]]) -> LogRecord:
+        details = {name: self._writer.messages(messages) for name, messages in named if messages}
+        attributes = self._common("chat") | values | details
+        return LogRecord(event="gen_ai.client.inference.operation.details", ts=ts, place=place, attributes=attributes)
 
     def _request_failed(self, turn: _Turn, error: str, reason: str, ts: float) -> Iterator[Record]:
         asked = _asked(self._model)

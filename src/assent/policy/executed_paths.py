@@ -1,4 +1,4 @@
-"""Which files a command line will execute or obey, as far as its words show: scripts, programs of the workspace, and
+"""Which files a command line will execute or obey, judging by its words: scripts, programs of the workspace, and
 the project files of builders, package managers and test runners.
 
 It returns too many rather than too few: the caller keeps those that exist. What these files load in turn, and names

@@ -32,8 +32,20 @@ class GrantKeeper(Protocol):
         """Whether there was such a grant."""
         ...
 
+    @property
+    def version(self) -> int:
+        """Another one when somebody else may have changed them."""
+        ...
+
+    async def settled(self) -> None:
+        """Waits until what was kept and dropped is durable. Raises LogError."""
+        ...
+
 
 class KeptGrants:
+    version = 0
+    """Sessions that are open are not told what others change in the file."""
+
     def __init__(self, path: Path, folder: str) -> None:
         self._path = path
         self._folder = folder
@@ -58,6 +70,9 @@ class KeptGrants:
             return False
         self._save({place: grants for place, grants in left.items() if grants})
         return True
+
+    async def settled(self) -> None:
+        """The file is written at once."""
 
     def _load(self) -> dict[str, list[Grant]]:
         try:

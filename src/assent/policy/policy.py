@@ -67,6 +67,7 @@ class Policy:
         self._files = files
         self._offsets = dict[str, float]()
         """For each grant, how far the clock was ahead of the timer when it was given."""
+        self._followed = 0 if keeper is None else keeper.version
         for grant in (*(keeper.standing() if keeper is not None else ()), *grants):
             self.add_grant(grant)
 
@@ -92,12 +93,29 @@ class Policy:
             self._keeper.drop(grant_id)
         return grant
 
+    async def settled(self) -> None:
+        """Waits until what was kept and revoked for later sessions is durable."""
+        if self._keeper is not None:
+            await self._keeper.settled()
+
+    def follow_keeper(self) -> None:
+        """Grants that outlive their session may be given and revoked elsewhere while this one is open."""
+        if self._keeper is None or self._keeper.version == self._followed:
+            return
+        self._followed = self._keeper.version
+        standing = {grant.id: grant for grant in self._keeper.standing()}
+        for grant in [one for one in self.grants.values() if one.lasts != "session" and one.id not in standing]:
+            del self.grants[grant.id]
+        for grant in [one for one in standing.values() if one.id not in self.grants]:
+            self.add_grant(grant)
+
     def used(self, grant_ids: str) -> None:
         """Count a call that these grants allowed."""
         for grant_id in grant_ids.split():
             self.uses[grant_id] = self.uses.get(grant_id, 0) + 1
 
     def _live_grants(self) -> list[Grant]:
+        self.follow_keeper()
         return [one for one in self.grants.values() if is_live(one, self._now(one), self.uses.get(one.id, 0))]
 
     def _now(self, grant: Grant) -> float:
@@ -209,7 +227,7 @@ class Policy:
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
         if rule is not None:
             return by_guard(rule, "it searches a folder that {rule} is about")
-        if guards and any(map(has_other_names, action.paths)):
+        if guards and any(has_other_names(path.rstrip("/")) for path in action.paths):
             return by_guard(guards[0], "the file has a second name (hard link) and may be one that {rule} is about")
         return None
 

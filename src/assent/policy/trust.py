@@ -41,17 +41,17 @@ class TrustStore:
 
     def look(self, folder: Path) -> Trust:
         now = {**dict(_config_files(folder)), **dict(self._context_files(folder))}
-        return _compared(now, self._load().get(str(folder)))
+        return _compared(now, self._of(folder))
 
     def rules(self, folder: Path) -> Trust:
         """Configuration only: a changed context file does not revoke the trust in rules."""
-        then = self._load().get(str(folder))
+        then = self._of(folder)
         config = None if then is None else {name: then[name] for name in then if _is_config(name)}
         return _compared(dict(_config_files(folder)), config)
 
     def trusted(self, folder: Path) -> dict[str, str]:
         """What was trusted: paths relative to the folder, with the hash of the content that was seen."""
-        return self._load().get(str(folder), {})
+        return self._of(folder) or {}
 
     def trust(self, folder: Path, seen: Trust) -> None:
         """Trust exactly what was seen; later changes are not covered."""
@@ -59,6 +59,9 @@ class TrustStore:
 
     def forget(self, folder: Path) -> None:
         self._save({name: files for name, files in self._load().items() if name != str(folder)})
+
+    def _of(self, folder: Path) -> dict[str, str] | None:
+        return self._load().get(str(folder))
 
     def _context_files(self, folder: Path) -> Iterator[tuple[str, str]]:
         """Including those of the folders above and below, because the model may see them here. Unreadable files are

@@ -1,4 +1,4 @@
-"""What we use of a connection of asyncpg, which has no types of its own."""
+"""The part of an asyncpg connection that Assent uses; asyncpg has no types of its own."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

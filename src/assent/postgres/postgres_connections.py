@@ -40,7 +40,7 @@ LOST = (
     asyncpg.DeadlockDetectedError,
     InternalClientError,  # a connection that broke in an unlucky moment; also: no host of several can write
 )
-"""The connection is gone, or leads to a server that cannot write now: another attempt may succeed."""
+"""The connection is lost, or its server cannot write at the moment: another attempt may succeed."""
 
 
 class Connections:
@@ -157,7 +157,7 @@ class Connections:
 
 
 async def close_quietly(connection: Connection | None) -> None:
-    """Also one that is broken already."""
+    """Also works if it is already broken."""
     if connection is not None:
         await _close(connection)
 

@@ -1,4 +1,4 @@
-"""Where workers are, as a table: the servers that share the log find them there."""
+"""A table of where workers listen, for the servers that share the log."""
 
 from assent.bus.worker_directory import FORGET_SECONDS, WorkerAddress
 from assent.postgres.postgres_connections import Connections

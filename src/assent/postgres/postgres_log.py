@@ -1,7 +1,7 @@
 """The log in PostgreSQL: the guarantees of the log on disk, for sessions that several machines share.
 
 One writer per session is ensured twice: by an advisory lock that the server releases when its connection ends, and by a
-fence token in every append, so that a writer that lost the session is refused whatever the lock says.
+fence token in every append, so that a writer that lost the session is refused even if it still believes in its lock.
 """
 
 import asyncio
@@ -281,8 +281,8 @@ class PostgresLog:
                 await self._replace(session, opening)
 
     async def _replace(self, session: str, opening: Opening) -> None:
-        """Takes the session from a process of the same engine that does not respond: first its right to write, then
-        its lock."""
+        """Takes the session over from a process of the same engine that does not respond: first its fence, then its
+        lock."""
         if not await self._value(sql.REPLACE, session, opening.token, opening.client):
             raise session_busy(session)
         await self._watch.take_lock(session)

@@ -1,4 +1,4 @@
-"""The questions that the log in PostgreSQL answers, as SQL. Knows no connection."""
+"""The SQL statements of the log in PostgreSQL. Knows no connection."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -87,7 +87,7 @@ SWEEP = (
         SELECT id FROM inbox WHERE taken < now() - interval '7 days' ORDER BY taken LIMIT 1000 FOR UPDATE SKIP LOCKED
     )""",
 )
-"""A repeated request comes soon: a week later it is forgotten. Never a waiting command or its stamp."""
+"""Clients repeat requests soon, so after a week they are forgotten; but never a waiting command or its stamp."""
 WRITES = "UPDATE layout SET version = version"
 
 

@@ -62,6 +62,10 @@ class PostgresRecords:
     def version(self) -> int:
         return self._changes
 
+    @property
+    def closed(self) -> bool:
+        return self._connections.closed
+
     def watch(self, kind: str, changed: Callable[[], None]) -> None:
         self._watchers[kind].append(changed)
 

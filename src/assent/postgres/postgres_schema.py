@@ -88,7 +88,7 @@ VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 _MIGRATING = 0x0A55E27
-"""The advisory lock of whoever migrates."""
+"""The advisory lock that the migrating process holds."""
 _HAS_LAYOUT = """
 SELECT EXISTS (
     SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'layout'

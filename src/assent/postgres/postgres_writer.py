@@ -1,4 +1,4 @@
-"""Writes for all sessions of this machine through one connection: everything queued during a commit shares the next.
+"""Writes for all sessions of this process through one connection: what is queued during a commit shares the next one.
 
 Appends and commands are safe to repeat, because a fence and a key each work once. So a broken connection is replaced
 and the batch is written again, even if nobody knows whether the first attempt was committed.
@@ -273,7 +273,7 @@ def _is_consecutive(envelopes: Sequence[Envelope]) -> bool:
 
 
 def _first_of_each_stamp(puts: Sequence[_Put]) -> tuple[list[_Put], list[_Put]]:
-    """One statement cannot decide twice about the same key; the others wait for the next."""
+    """One statement cannot handle the same key twice; the others wait for the next statement."""
     seen: set[str] = set()
     now: list[_Put] = []
     later: list[_Put] = []

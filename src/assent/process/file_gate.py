@@ -1,10 +1,10 @@
-"""A program that starts another one and hands it the approved content of files, whatever is on disk by then.
+"""A program that starts another one and hands it the approved content of files, whatever is on the disk by then.
 
 It follows the system calls of the program and of everything it starts (ptrace). Whoever opens one of the files for
 reading gets the copy that was approved instead; a program that is executed by its path is compared before its first
 instruction. So a change in the time between the last look and the moment when an interpreter opens its script has no
-effect. What the command itself changes is left to it. When all files have been handed out, or after `MAX_STOPS`, it
-lets go and only waits for the end.
+effect. The command may run what it has changed itself. When all files have been handed out, or after `MAX_STOPS`, it
+stops tracing and only waits for the end.
 
 It is a launcher like bubblewrap, or stands before one. It cannot follow a program with other rights than ours (sudo):
 it lets go of that one before it starts. Linux on x86_64 and aarch64.

@@ -13,12 +13,15 @@ _ESCAPE = (
     r"|\x1b[ -/]*[0-~]?"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
+MAX_COLUMN = 1000
+"""Farther to the right, no program puts the cursor."""
 _SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SPECIAL_ASCII = [chr(code) for code in range(128) if _SPECIAL.match(chr(code))]
 _DROPPED = re.compile(_ESCAPE + r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_MOVES = re.compile(r"[\r\x08]|\x1b\[[0-2]?K")
+_MOVES = re.compile(r"[\r\x08]|\x1b\[[0-2]?K|\x1b\[[0-9]*[CDG]")
 _TOKENS = re.compile(
-    rf"(?P<back>[\r\x08])|(?P<erase>\x1b\[(?P<how>[0-2]?)K)|(?P<drop>{_ESCAPE}|[\x00-\x08\x0b-\x1f\x7f-\x9f])"
+    r"(?P<back>[\r\x08])|(?P<erase>\x1b\[(?P<how>[0-2]?)K)|(?P<move>\x1b\[(?P<by>[0-9]*)[CDG])"
+    rf"|(?P<drop>{_ESCAPE}|[\x00-\x08\x0b-\x1f\x7f-\x9f])"
     r"|(?P<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f]+)"
 )
 
@@ -49,9 +52,18 @@ def _replay(line: str) -> str:
                 column = 0 if token["back"] == "\r" else max(column - 1, 0)
             case "erase" | "how":
                 _erase(row, column, token["how"])
+            case "move" | "by":
+                column = _moved(column, token["move"][-1], token["by"])
             case _:
                 pass
     return "".join(row).rstrip(" ")
+
+
+def _moved(column: int, how: str, by: str) -> int:
+    """Right, left, or to a column."""
+    steps = min(int(by[:6] or 1), MAX_COLUMN)
+    to = steps - 1 if how == "G" else column + steps if how == "C" else column - steps
+    return max(0, min(to, max(column, MAX_COLUMN)))
 
 
 def _write(row: list[str], column: int, text: str) -> None:

@@ -117,28 +117,37 @@ def guard(program: str, argv: Sequence[str], cwd: str, environment: Mapping[str,
         notes += (_ONLY_A_PART,) if shows_changes(words) else ()
     path = program if start == 0 else shutil.which(name, path=environment.get("PATH")) or name
     files = files_of(settings, here.place, environment.get("HOME", "/"))
-    work = Work(
+    bounds = bounds_for(_work(found, words, files, environment, setup), path, program)
+    hidden = _hidden(Git(git, here.path, {**environment, **variables}, bounds), words, setup, part)
+    notes += (hidden.note,) if hidden.note else ()
+    return Guard([*argv[: start + 1], *options, *words, *hidden.words], here.path, variables, notes, bounds)
+
+
+def _work(
+    found: "_Git", words: Sequence[str], files: Collection[str], environment: Mapping[str, str], setup: Setup
+) -> Work:
+    return Work(
         kind=setup.work,
         words=words,
-        cwd=here.place,
+        cwd=found.cwd,
         roots=found.roots,
         repository=found.taken,
         files=[*files],
         environment=environment,
         inside=setup.inside,
     )
-    bounds = bounds_for(work, path, program)
+
+
+def _hidden(git: Git, words: Sequence[str], setup: Setup, part: Part | None) -> LeftOut:
+    """What the command leaves out. If it must not run, its bounds are closed."""
     try:
-        ready = Git(git, here.path, {**environment, **variables}, bounds)
-        if words and words[0] in _SHOWS_OBJECTS and (content := names_content(ready, words[1:])) is not None:
+        if words and words[0] in _SHOWS_OBJECTS and (content := names_content(git, words[1:])) is not None:
             raise RefusedRepository(f"`{content}` is the content of a file without its name, which may be a secret")
-        hidden = _left_out(ready, setup, part)
+        return _left_out(git, setup, part)
     except BaseException:
-        if bounds is not None:
-            bounds.close()
+        if git.bounds is not None:
+            git.bounds.close()
         raise
-    notes += (hidden.note,) if hidden.note else ()
-    return Guard([*argv[: start + 1], *options, *words, *hidden.words], here.path, variables, notes, bounds)
 
 
 def _no_secret_settings(cwd: str, setup: Setup) -> None:

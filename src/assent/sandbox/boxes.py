@@ -121,7 +121,7 @@ class BoxMaker:
     def why_not_writable(self, path: str) -> str | None:
         """The reason if a command in a sandbox can never get this path: it would open what the sandbox closes."""
         if is_below(self._home, [path]):
-            return f"{path} is too much: it contains the home folder"
+            return f"{path} is too broad: it contains the home folder"
         if is_below(path, _NOT_FILES):
             return f"{path} leads to other programs or to the kernel"
         if is_below(path, self._roots):

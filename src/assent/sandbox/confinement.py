@@ -3,8 +3,7 @@
     confinement = Confinement(roots, own_folders, masks, env)
     confined = await confinement.confine("workspace", cwd)
 
-The first use tests whether the sandbox holds. If it does not, nothing pretends that it does: `confine` raises, and the
-caller decides what that means.
+The first use tests whether the sandbox works. If it does not, `confine` raises, and the caller decides what to do.
 """
 
 import asyncio
@@ -44,7 +43,7 @@ into the real ones acts later, outside the sandbox."""
 
 
 _HOLDS = set[str | None]()
-"""The programs that this process has seen hold; a server tests them once, not for every session."""
+"""The programs that passed the test in this process; a server tests them once, not for every session."""
 
 
 class Unconfined(Exception):
@@ -57,7 +56,7 @@ class Confined(Struct, frozen=True):
     launcher: Launcher
     kept: KeptPlaces = KeptPlaces()
     sandbox_port: SandboxPort | None = None
-    """Where its proxy gets in; None if it has none."""
+    """Where its proxy connects; None if it has no proxy."""
     contents: tuple[ApprovedContent, ...] = ()
     """What its files must be; the launcher has copies of them."""
 

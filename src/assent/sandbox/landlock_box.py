@@ -1,9 +1,9 @@
 """Turns a box into what Landlock allows, where bubblewrap cannot run: only for a profile that writes nothing.
 
-Landlock allows trees and cannot except anything in them. So what is allowed is everything beside the hidden paths,
-folder by folder. Nothing in a tree that can be written could be protected in this way, so there is no weaker version
-of the other profiles. Weaker than bubblewrap: the names of hidden files can be listed, and there is no folder for
-temporary files.
+Landlock allows whole trees and cannot exclude anything inside them. So what is allowed is everything beside the hidden
+paths, folder by folder. Nothing in a tree that can be written could be protected in this way, so there is no weaker
+version of the other profiles. Weaker than bubblewrap: the names of hidden files can be listed, and there is no folder
+for temporary files.
 """
 
 import json

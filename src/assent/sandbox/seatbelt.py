@@ -29,8 +29,8 @@ _BASE = """\
 (allow file-read*)
 (allow file-ioctl (regex #"^/dev/tty"))
 (allow file-write-data (regex #"^/dev/tty"))"""
-"""What every program needs to start: to read, to start others, and to use its terminal. No network of any kind: what is
-not allowed is denied.
+"""What every program needs: to read files, to start others, and to use its terminal. No network: what is not allowed is
+denied.
 """
 
 

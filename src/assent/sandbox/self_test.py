@@ -92,7 +92,7 @@ async def first_failure(masks: Masks) -> str:
 
 
 async def landlock_failure() -> str:
-    """The same for Landlock, which can do only the profile that writes nothing."""
+    """The same for Landlock, which supports only the profile that writes nothing."""
     return _failure(*await tried_with_landlock())
 
 

@@ -5,8 +5,8 @@
         started = await trials.start(name, cwd)
 
 An overlay costs nothing, but refuses to rename folders of the workspace. With `copied`, and where no overlay can be
-mounted, everything is copied first. It says what starts the command and where its changes are. It runs nothing itself,
-except for a test at the first use, and the program that copies.
+mounted, everything is copied first. It says how to start the command and where its changes are. It runs nothing itself,
+except a test at the first use and the program that copies.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ _WORKS = set[tuple[int, int, bool]]()
 
 
 def _existing(path: str) -> str:
-    """The nearest folder that exists: on its file system the path is, or will be."""
+    """The nearest existing folder above it, which is on the same file system."""
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return path

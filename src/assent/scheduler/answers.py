@@ -28,7 +28,7 @@ from assent.scheduler.transitions import Over, Transitions, make_action, new_abo
 from assent.scheduler.trial_runs import drop_trial
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
-CHANGED_SINCE_TRIED = "files that it changed in the trial have been changed by somebody else since; look at it again"
+CHANGED_SINCE_TRIED = "somebody else has since changed files that the trial changed; review it again"
 NOT_ALLOWED = "User did not allow tool call"
 """The reason for a refusal that gives none."""
 
@@ -150,6 +150,7 @@ class Answers:
         await self._transitions.move(task, answered, *events)
         failpoints.hit("answered")
         if grant is not None:
+            await self._policy.settled()
             await self.rejudge()
             await self._acknowledge(answer, answered.key)  # first, so that listeners see what the grant has settled
 

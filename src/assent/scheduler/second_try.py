@@ -1,4 +1,4 @@
-"""Offers the person to run a command again with what the sandbox refused: to write to a path, to connect to a host.
+"""Asks the person whether to run a command again with what the sandbox refused: writing to a path, or connecting.
 
 The offer is a call of its own below the command. So it is judged, recorded, shown and answered like every other, once
 or always, and it runs with exactly what was shown. It ends with the command at the latest.
@@ -58,6 +58,6 @@ def _told(call: ToolCall) -> str:
         case Success(result=result):
             return f"The user allowed that, and the command ran again:\n{result.response.get('output', '')}"
         case Cancelled(result=result):
-            return f"The user was offered that, and it did not run again: {cancel_reason(result)}"
+            return f"The user was asked to allow that, and the command did not run again: {cancel_reason(result)}"
         case _:
-            return "The user was offered that, and it did not run again."
+            return "The user was asked to allow that, and the command did not run again."

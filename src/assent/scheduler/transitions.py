@@ -85,8 +85,8 @@ def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
 
 
 def _refused_before(details: ExecDetails) -> str:
-    wanted = [f"to write to {path}" for path in details.writable] + [f"to connect to {one}" for one in details.domains]
-    return f"the sandbox refused it {' and '.join(wanted)}; with your yes, it runs again with this permission"
+    wanted = [f"write to {path}" for path in details.writable] + [f"connect to {one}" for one in details.domains]
+    return f"the sandbox did not let it {' or '.join(wanted)}; if you say yes, it runs again with this permission"
 
 
 def new_about(task: CallTask, invocation: Invocation | None = None) -> str:
@@ -296,7 +296,7 @@ class Transitions:
         """Why a yes does not cover what the call would do now."""
         details = task.action.details if task.action is not None else None
         if isinstance(details, ExecDetails) and details.trial is not None and details.trial.stale:
-            return "files that it changed in the trial have been changed by somebody else since"
+            return "somebody else has since changed files that the trial changed"
         files = self._policy.unapproved(details)
         return unapproved_in_words(files) if files else "what it would do has changed since you approved it"
 

@@ -71,5 +71,5 @@ async def check(audit: AuditLog, known: Iterable[Checkpoint] = ()) -> Verified:
     async for record in all_records(audit):
         chain.add(record)
     found = chain.result(last_id)
-    wrong = tuple(f"record {id} is listed as something else than it says" for id in await audit.mislabelled())
+    wrong = tuple(f"record {id} is listed under labels that contradict it" for id in await audit.mislabelled())
     return replace(found, problems=found.problems + wrong)

@@ -1,7 +1,7 @@
 """Commands that run in the background of a session: the port to what runs them, and the record of how they end.
 
 Each is known by the call that started it. It ends with the session; after a crash, its processes are ended before the
-session goes on, and its outcome is recorded like any other.
+session continues, and its outcome is recorded like any other.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -38,7 +38,7 @@ class BackgroundPort(Protocol):
         ...
 
     async def stop(self, call_id: str) -> bool:
-        """Ends it with all its processes. False if it does not run."""
+        """Ends it with all its processes. False if it is not running."""
         ...
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:

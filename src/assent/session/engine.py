@@ -216,7 +216,7 @@ class LocalEngine:
     async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> str:
         opened = self._open.get(session)
         if opened is None:
-            return "the session does not run in this server; type where it runs"
+            return "the session does not run in this server; type your input where it runs"
         return opened.runner.type_in(call_id, number, text)
 
     def runner(self, session: str) -> RunningSession | None:

@@ -6,11 +6,12 @@ After the first failure, nothing more is written or announced: a session that ca
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 
 from assent.events import DurableEvent, Envelope, TransientEvent
 from assent.session.hub import Hub
-from assent.session.log import Fence, SessionLog
+from assent.session.log import Fence, LogError, SessionLog
 from assent.session.state import SessionState
 
 
@@ -38,6 +39,19 @@ class SessionJournal:
         envelope = Envelope(0, self._clock(), self._state.session, event)
         self._publish(envelope)
 
+    def fail(self, error: BaseException) -> None:
+        """The log cannot be used: what may have been missed there must not go unnoticed."""
+        self.failure = self.failure or error
+        self._hub.close()
+
+    @contextmanager
+    def guarding(self) -> Generator[None]:
+        """For work that nobody awaits: if the log fails, the session has failed, whatever the log was asked for."""
+        try:
+            yield
+        except LogError as error:
+            self.fail(error)
+
     def _stamp(self, events: Sequence[DurableEvent]) -> list[Envelope]:
         now, first = self._clock(), self._next_seq
         self._next_seq += len(events)
@@ -54,8 +68,7 @@ class SessionJournal:
     ) -> None:
         error = appended.exception()
         if error is not None:
-            self.failure = self.failure or error
-            self._hub.close()
+            self.fail(error)
             recorded.set_exception(error)
             recorded.exception()  # raised where it is awaited; `failure` reports what nobody awaits
             return

@@ -14,6 +14,7 @@ What can go wrong:
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
@@ -285,9 +286,13 @@ def keys_taken(envelopes: Sequence[Envelope]) -> list[str]:
     return [envelope.event.key for envelope in envelopes if isinstance(envelope.event, CommandTaken)]
 
 
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+
+
 def title_of(prompt: str) -> str:
-    """A session's title until a person names it: the beginning of its first prompt, on one line."""
-    return " ".join(prompt.split())[:TITLE_LENGTH]
+    """A session's title until a person names it: the first paragraph of its first prompt, on one line. Attachments are
+    in another one."""
+    return " ".join(_PARAGRAPH_END.split(prompt.strip(), maxsplit=1)[0].split())[:TITLE_LENGTH]
 
 
 def new_session_id() -> str:

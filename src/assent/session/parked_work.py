@@ -15,7 +15,7 @@ async def has_work(log: SessionLog, session: str) -> bool:
 
 
 def can_go_on(info: SessionInfo, inbox: Sequence[Inboxed]) -> bool:
-    """A turn that was cut off goes on by itself; one that waits for a person goes on with an answer, and keeps prompts
+    """An interrupted turn continues by itself. One that waits for a person continues with an answer, and keeps prompts
     waiting until it is over."""
     if info.unfinished and not info.waiting:
         return True

@@ -16,7 +16,7 @@ class PlanApproval:
         self._settings = settings
 
     async def settled(self, calls: Sequence[Terminal]) -> None:
-        """Called when a batch is over. The result is our own tool's, made from the person's answer."""
+        """Called when a batch is over. Our own tool made the result from the person's answer."""
         for call in calls:
             if isinstance(call, Success) and call.request.tool == PLAN and call.decision.source == "person":
                 mode = _mode(call.result.response.get("mode"))

@@ -1,6 +1,6 @@
-"""What was sent while a turn is running: in order, visible to everyone, held back if a person wants that.
+"""What was sent while a turn was running: in order, visible to everyone, and held back if a person wants that.
 
-The queue itself is the session's inbox, so it survives a crash. This is what the runner found there last time.
+The queue itself is the session's inbox, so it survives a crash. This is what the runner last found there.
 """
 
 from assent.commands import RunTool, Submit

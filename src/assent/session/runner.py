@@ -56,7 +56,7 @@ from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogError, Opening, SessionLog, Stamp, new_session_id, title_of
+from assent.session.log import Fence, Inboxed, LogUnavailable, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.model_watch import ModelWatch
 from assent.session.plan_approval import PlanApproval
 from assent.session.prompt_queue import PromptQueue
@@ -74,6 +74,9 @@ if TYPE_CHECKING:  # loaded when they are needed
     from assent.scheduler.scheduler import Scheduler
     from assent.session.titling import Titler
 
+
+INBOX_PAUSES = (0.1, 0.2, 0.5, *(1.0,) * 30)
+"""Seconds between attempts to read the inbox: together as long as an append waits for the log."""
 
 Settled = Callable[[Sequence[Terminal]], Awaitable[None]]
 
@@ -292,20 +295,33 @@ class Runner:
 
     async def _take_commands(self) -> None:
         try:
-            while not self._closing:
-                self._queue.clear()
-                for item in await self._log.inbox(self.session):
-                    if not self._closing:
-                        await self._take(item)
-                self._queue.show()
-                if not self._turn_runner.reading:
-                    self._caught_up.set()
-                await self._news.wait()
-                self._news.clear()
-        except LogError:
-            self._hub.close()  # the journal keeps the reason in `failure`
+            with self._journal.guarding():
+                await self._take_all()
         finally:
             self._caught_up.set()
+
+    async def _take_all(self) -> None:
+        while not self._closing:
+            self._queue.clear()
+            for item in await self._inbox():
+                if not self._closing:
+                    await self._take(item)
+            self._queue.show()
+            if not self._turn_runner.reading:
+                self._caught_up.set()
+            await self._news.wait()
+            self._news.clear()
+
+    async def _inbox(self) -> list[Inboxed]:
+        """A log in a database is away for a moment when that restarts. Whoever waits here must not stay deaf."""
+        for pause in INBOX_PAUSES:
+            try:
+                return await self._log.inbox(self.session)
+            except LogUnavailable:
+                if self._closing or self.failure is not None:
+                    raise
+                await self._options.sleep(pause)
+        return await self._log.inbox(self.session)
 
     async def _take(self, item: Inboxed) -> None:
         match item.command:

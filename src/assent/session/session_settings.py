@@ -91,4 +91,5 @@ class SessionSettings:
     async def _revoke(self, command: RevokeGrant) -> None:
         if self._policy().revoke(command.grant_id) is None:
             raise Refused(f"there is no grant {command.grant_id} in this session")
+        await self._policy().settled()
         await self._journal.record(GrantRevoked(command.grant_id, command.by))

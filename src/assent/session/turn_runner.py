@@ -19,7 +19,6 @@ from assent.scheduler.refusals import Parked, Refused
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.journal import SessionJournal
-from assent.session.log import LogError
 from assent.session.state import SessionState
 from assent.session.steering import Steering, mentioned
 
@@ -129,7 +128,7 @@ class TurnRunner:
             self._changed()  # from now on it is shown in the queue
             await asyncio.wait([reading])
         prompt_id = ""
-        with suppress(LogError):
+        with self._journal.guarding():
             if key in self._reading and not self._loop.closing:
                 prompt_id = await self._submit(command, key, mentioned(reading))
         self._reading.pop(key, None)
@@ -142,7 +141,7 @@ class TurnRunner:
 
     async def _run_turn(self, prompt_id: str, unfinished: "Batch | None" = None, ended: Ending | None = None) -> None:
         try:
-            with suppress(Parked, LogError):
+            with suppress(Parked), self._journal.guarding():
                 await self._loop.run(prompt_id, unfinished, ended)
         finally:
             self._turn = None
@@ -156,7 +155,7 @@ class TurnRunner:
 
     async def _until_compacted(self, making: "asyncio.Task[ChatCompressed]", by: str, key: str) -> None:
         try:
-            with suppress(LogError):
+            with self._journal.guarding():
                 await self._compaction.finish(making, by, key)
         finally:
             self._turn = self._compacting = None
@@ -202,7 +201,7 @@ class TurnRunner:
         task.add_done_callback(self._local_is_over)
 
     async def _until_settled(self, batch: "Batch") -> None:
-        with suppress(Parked, LogError):
+        with suppress(Parked), self._journal.guarding():
             await self._context_files.settled(await batch.results())
 
     def _local_is_over(self, task: "asyncio.Task[None]") -> None:

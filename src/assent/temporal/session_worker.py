@@ -1,7 +1,7 @@
-"""A worker: runs the sessions that Temporal hands it.
+"""A worker: runs the sessions that Temporal assigns to it.
 
-A session that is open here sends a heartbeat every second. It is closed when it has rested for a while, when this
-worker is to stop, or when the engine gives it to somebody else.
+A session that is open here sends a heartbeat every second. It is closed when it has been idle for a while, when this
+worker stops, or when the engine assigns it to another worker.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ from assent.temporal.temporal_engine import QUEUE, queue_of_host
 
 BEAT_SECONDS = 1.0
 LINGER_SECONDS = 5.0
-"""Seconds for which a resting session stays open: it is likely to be used again."""
+"""Seconds for which an idle session stays open: it is likely to be used again."""
 MAX_SESSIONS = 500
 """How many sessions run in one worker at the same time."""
 DRAIN_SECONDS = 60.0
-"""Seconds that a worker that is to stop gives running turns to get to the next question, or to their end. What takes
-longer is ended, as when a server stops."""
+"""Seconds that running turns get to end, or to reach their next question, when a worker stops. Longer ones are
+interrupted, as when a server stops."""
 SHUTDOWN_SECONDS = 30.0
-"""Seconds that a worker has after that to close its sessions and to say goodbye to the engine."""
+"""Seconds that a worker then has to close its sessions and to tell the engine that it leaves."""
 POLLERS = PollerBehaviorSimpleMaximum(2)
-"""Few: the engine hands sessions to each poller of a frozen worker before it gives the worker up."""
+"""Few, because the engine assigns sessions to each poller of a frozen worker before it gives up on the worker."""
 
 Opener = Callable[[SessionInfo, int], Awaitable[OpenSession]]
 """Opens a session with a fence token."""
@@ -138,15 +138,24 @@ class SessionWorker:
         drain: float = DRAIN_SECONDS,
     ) -> None:
         self._sessions, self._sweeper, self._host, self._drain = sessions, sweeper, host, drain
+        self.most_sessions = MAX_SESSIONS
+        self.running = False
+        """Whether it takes sessions from the engine."""
+
+    @property
+    def open_sessions(self) -> int:
+        return len(self._sessions.open)
 
     async def run(self, client: Client, stop: asyncio.Event) -> None:
         workers = self._workers(client)
         running = [asyncio.create_task(worker.run()) for worker in workers]
         sweeping = asyncio.create_task(self._sweeper.run())
         stopping = asyncio.create_task(stop.wait())
+        self.running = True
         try:
             await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self.running = False
             for task in (stopping, sweeping):
                 task.cancel()
             await self._shut_down(workers, running)

@@ -1,8 +1,8 @@
-"""The workflow of a session: sees to it that exactly one worker runs the session while it has something to do.
+"""The workflow of a session: ensures that exactly one worker runs the session while it has something to do.
 
 It knows nothing about sessions. It starts the activity `run_session`, which opens the session and reports that it is
-alive; when a worker is lost, it starts another attempt with a newer token. A session that only waits ends its workflow,
-so that it costs nothing; the next nudge starts a new one.
+alive; when a worker is lost, it starts another attempt with a newer token. When a session only waits, its workflow
+ends, so that it costs nothing; the next nudge starts a new one.
 
 Old and new workers run side by side, so this code must replay what older versions recorded: tests replay recorded
 histories. Fields may be added to the messages if they have defaults.
@@ -107,7 +107,7 @@ async def _prepare_next(supervised: Supervised, ended: Ended) -> None:
 
 
 def _pause(failures: int, ended: Ended) -> float:
-    """Seconds. The first loss of a worker is made good at once; a session that makes its workers fail must wait."""
+    """Seconds. After the first loss of a worker, there is no pause; a session that makes its workers fail must wait."""
     if failures == 1 and ended.state in ("lost", "refused"):
         return 0.0
     return min(0.25 * 2.0 ** min(failures, 10), MAX_PAUSE)

@@ -1,4 +1,4 @@
-"""Wakes sessions that everybody forgot.
+"""Wakes sessions that nobody else will wake.
 
 They have expired questions, or commands that were recorded by a server that died before it could wake them, or while
 the engine could not be reached.
@@ -33,7 +33,7 @@ class Sweeper:
 
     async def run(self) -> None:
         while True:
-            with suppress(*CANNOT_OPEN):  # the log or the engine is away; the next sweep finds the same
+            with suppress(*CANNOT_OPEN):  # what cannot be reached now, the next sweep finds again
                 await self.sweep()
             await asyncio.sleep(SWEEP_SECONDS)
 

@@ -42,7 +42,7 @@ RPC_TIMEOUT = timedelta(seconds=5)
 
 
 def parse_address(url: str) -> TemporalAddress:
-    """Raises LogUnavailable if it is none."""
+    """Raises LogUnavailable if it is not such a URL."""
     parts = urlsplit(url)
     try:
         port = parts.port or DEFAULT_PORT

@@ -28,7 +28,7 @@ CLIENT = "work"
 QUEUE = "assent"
 """Where workflows run, and the sessions whose workspace every worker has."""
 OPEN_SECONDS = 10.0
-"""How long a session may take to be opened somewhere before whoever wants it is told."""
+"""How long a session may take to be opened somewhere before the caller is told."""
 POLL_SECONDS = 0.3
 TASK_TIMEOUT = timedelta(seconds=2)
 """For a step of a workflow; one that a frozen worker received is given to another one after that."""
@@ -111,7 +111,7 @@ class TemporalEngine:
         return None
 
     async def type_in(self, session: str, call_id: str, number: int, text: str | None) -> str:
-        return "the session does not run in this server; type where it runs"
+        return "the session does not run in this server; type your input where it runs"
 
     # --- waking ---
 

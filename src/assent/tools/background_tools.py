@@ -1,5 +1,5 @@
 """list_background_processes, read_background_output, stop_background_process: the model's view of its background
-commands. They change nothing outside Assent, so nobody is asked.
+commands. They change nothing outside Assent, so they need no approval.
 """
 
 from typing import Annotated

@@ -53,8 +53,8 @@ def builtin_tools(
     trials: str = "",
 ) -> list[AnyTool]:
     """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
-    watching. `typing`: a person can type into them. `background` runs those that go on after their call. `outputs` is
-    the folder for output that is too long for the model; the workspace must allow reading it. `memory` is the user's
+    watching. `typing`: a person can type into them. `background` runs those that continue after their call. `outputs`
+    is the folder for output that is too long for the model; the workspace must allow reading it. `memory` is the user's
     own context file; without one nothing is remembered. `contents` keeps large file contents from before a change.
     `environment` selects the variables that commands get, `masker` masks secrets in what they print, `confinement` puts
     them into a sandbox, `approved` is the profile of those that run as they are written, and `domains` are the hosts

@@ -1,7 +1,7 @@
 """connect: the question whether a running command in a sandbox may connect to a host. The model cannot call it.
 
-It is a tool so that the question is a record like every other. The connection itself is made by the sandbox's proxy;
-all that this does is to be approved.
+It is a tool so that the question is a record like every other. The sandbox's proxy makes the connection itself; this
+tool exists only to be approved.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`propose_plan`: in plan mode, the model shows its plan, and the person decides how to go on.
+"""`propose_plan`: in plan mode, the model shows its plan, and the person decides how to continue.
 
 An accepted plan becomes the to-do list, and ends plan mode; what the person writes instead goes back to the model.
 Offered in plan mode only.
@@ -69,7 +69,7 @@ class ProposePlanInvocation(Invocation):
             raise ToolFailed("no_answer", "Nobody decided about the plan. Describe it, and wait.")
         (answer,) = permit.answers
         if answer not in CHOICES:
-            said = "The user wants to go on planning." if answer == NOT_YET else f"The user says: {answer}"
+            said = "The user wants to continue planning." if answer == NOT_YET else f"The user says: {answer}"
             return ToolResult({"accepted": False, "answer": said})
         steps = tuple(Todo(step, "pending") for step in self._params.steps)
         told = "The plan is accepted, and is now the list of steps. Carry it out."

@@ -112,9 +112,9 @@ class ShellTool(Tool[ShellParams]):
         trials: str = "",
     ) -> None:
         """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
-        that run as they are written. `background` runs those that go on after the call. The other arguments say which
-        variables commands get, where to keep output that is too long for the model, what masks the secrets in it, what
-        confines commands, which profile those have that run as they are written, to which hosts all of them may
+        that run as they are written. `background` runs those that continue after the call. The other arguments say
+        which variables commands get, where to keep output that is too long for the model, what masks the secrets in it,
+        what confines commands, which profile those have that run as they are written, to which hosts all of them may
         connect, how hosts are resolved and dialled, and where to keep what trials change.
         """
         self.files = files
@@ -436,8 +436,8 @@ class ShellInvocation(Invocation):
         return "\n".join([for_model(finished, self._limits, ended.whole, shown), *notes, *self._notices])
 
     async def _offered(self, finished: "ProcessFinished", permit: Permit, live: Live) -> str:
-        """Offers the person exactly what the sandbox refused; what the model is told about that. What the person was
-        asked about already is not offered again.
+        """Offers the person exactly what the sandbox refused, unless they were already asked about it. Returns what the
+        model is told.
         """
         from assent.tools.support.sandbox_notes import wider_wanted
 

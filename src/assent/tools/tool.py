@@ -120,15 +120,15 @@ class Live(Protocol):
         ...
 
     async def offer(self, wider: JsonObject) -> str | None:
-        """Offer the person to run the call again with these arguments, because a sandbox refused something. What the
-        model is told about it; None if nobody can be asked.
+        """Ask the person whether to run the call again with these arguments, because a sandbox refused something.
+        Returns what the model is told about it; None if nobody can be asked.
         """
         ...
 
     def connection_ended(self, number: int, end: "ConnectionEnd") -> None: ...
 
     def asks(self, wanted: InputWanted | None, type_in: TypeIn) -> None:
-        """The command waits for a person to type this, with `type_in`; None: it no longer waits."""
+        """The command waits for a person to type this, through `type_in`; None: it no longer waits."""
         ...
 
 

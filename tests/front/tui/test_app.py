@@ -14,9 +14,9 @@ from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
 from assent.config import Settings
 from assent.events import ChatCompressed, ModeChanged, PromptSubmitted
+from assent.front.tui.farewell import farewell
 from assent.front.tui.local_host import LocalHost
 from assent.front.tui.small_screens import PageScreen, ReviewScreen
-from assent.front.tui.start import farewell
 from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 from assent.session.sqlite_log import SqliteLog
@@ -265,7 +265,7 @@ async def test_a_session_with_a_command_of_ones_own_is_kept(harness: MakeHarness
         await on.until_shown("✓ run_shell_command")
         session = on.runner.state.session
     assert await kept_sessions(on) == [session]
-    assert farewell(on.app) == [f"Continue with: assent --resume {session}"]
+    assert farewell(on.app.link) == [f"Continue with: assent --resume {session}"]
 
 
 async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(

@@ -1,7 +1,9 @@
 """Who has access and who decided what, in the page."""
 
+import re
+
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from support.page import Served, Tab, Windows, needs_browser
 from support.program import asks_for, says, write
@@ -44,7 +46,7 @@ def test_whose_token_is_revoked_sees_the_login_at_once(served: Served, windows: 
     tab.sees("None yet.")
     served.run("serve", "token", "revoke", "rita")
     tab.sees("Not logged in")
-    tab.sees("This login or token is not valid, or no longer.")
+    tab.sees("This login or token is not valid, or has ended.")
 
 
 @pytest.mark.spec("N2")
@@ -63,6 +65,15 @@ def test_the_record_shows_who_decided_what(served: Served, windows: Windows) -> 
     expect(window.get_by_role("listitem")).to_have_count(1)
     expect(window.get_by_role("listitem")).to_contain_text("created a session in")
     window.get_by_role("button", name="Check the record").click()
-    expect(window.get_by_role("status")).to_contain_text("only the user who runs the server")
+    expect(window.get_by_role("status")).to_contain_text("Only the user who runs the server")
     assert tab.faint_texts() == [] and tab.unnamed() == []
     assert tab.complaints == []
+
+
+@pytest.mark.spec("H4")
+def test_a_link_that_was_used_says_how_to_get_another(served: Served, browser: Browser) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"{served.address}/#code=used")
+    expect(page.get_by_role("alert")).to_have_text(re.compile("^This link does not work any more"))
+    expect(page.get_by_role("main")).to_contain_text("run assent serve login on that machine")
+    page.context.close()

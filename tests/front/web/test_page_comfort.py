@@ -140,6 +140,13 @@ def test_a_message_written_while_the_server_is_away_arrives_once_it_is_back(brow
 def test_a_session_that_is_not_there_is_said_to_be_not_there(windows: Windows) -> None:
     tab = windows.open(hash="#/s/20260101-000000-0123456789abcdef")
     tab.sees("This session cannot be shown")
-    tab.sees(re.compile("there is no session"))
+    tab.sees(re.compile("There is no session"))
     tab.page.get_by_role("button", name="All sessions").click()
     expect(tab.page).to_have_url(re.compile("#/$"))
+
+
+def test_a_link_that_was_cut_off_leads_somewhere(windows: Windows) -> None:
+    tab = windows.open(hash="#/s/%E0%A4/q/%")
+    tab.sees("This session cannot be shown")
+    tab.sees("There is no such session")
+    assert tab.complaints == []

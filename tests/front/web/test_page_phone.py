@@ -37,7 +37,9 @@ def test_the_user_who_runs_the_server_logs_in_a_phone_and_nobody_else_can(browse
         code = answered.value.json()["code"]
         phone = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
         phone.goto(f"{served.address}/#code={code}")
-        expect(phone.get_by_role("link", name="New session", exact=True)).to_be_visible()
+        expect(phone.get_by_role("textbox", name="What should be done?")).to_be_visible()  # not an empty list
+        phone.get_by_role("link", name="All sessions").click()
+        expect(phone.get_by_role("button", name="Server")).to_be_visible()
         _refused(served, page, "eve", "operator", "eve")
         _refused(served, page, "ada", "approver", "")
         page.context.close()

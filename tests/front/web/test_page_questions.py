@@ -173,6 +173,29 @@ def test_always_says_how_far_it_reaches_and_can_be_taken_back(served: Served, wi
     expect(window.get_by_text("Nothing is always allowed in this session.")).to_be_visible()
 
 
+@pytest.mark.spec("H2")
+@pytest.mark.spec("C2")
+def test_always_asks_what_and_for_how_long_and_each_only_once(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    tab.begin(served.play(asks_for(shell("git fetch", "c1")), says("Fetched.")), served.project())
+    tab.press("Always")
+    choices, long = tab.card().locator("label.choice"), tab.card().get_by_label("How long")
+    shown = choices.all_inner_texts()
+    assert len(set(shown)) == len(shown) > 1 and not any("from now on" in text for text in shown)
+    here, everywhere = "in this folder, from now on", "in every folder, from now on"
+    choices.last.get_by_role("radio").check()
+    assert long.locator("option").all_inner_texts()[-2:] == [here, everywhere]
+    long.select_option(everywhere)
+    choices.first.get_by_role("radio").check()  # cannot be allowed everywhere
+    expect(long).to_have_value("0")
+    assert long.locator("option").all_inner_texts()[-1] == here
+    long.select_option(here)
+    tab.page.get_by_role("button", name="Allow always").click()
+    tab.sees("Fetched.")
+    (added,) = served.events_of_type("grant.added", tab.page.url.rpartition("/")[2])
+    assert (added["grant"]["lasts"], added["grant"].get("expires_at")) == ("folder", None)
+
+
 @pytest.mark.spec("H5")
 def test_a_proposal_that_somebody_edits_says_so_and_changes_everywhere(served: Served, windows: Windows) -> None:
     project = served.project()
@@ -311,7 +334,9 @@ def test_a_running_command_asks_about_a_host_and_goes_on(served: Served, windows
     expect(tab.card("Run a command")).to_contain_text("without asking, it may connect to example.net")
     tab.yes("Run a command")
     asked = tab.card("Connect to a host")
+    expect(asked.locator(".exact")).to_have_text(re.compile("^packages.example.invalid:80\n"))
     expect(asked).to_contain_text("wants to connect to packages.example.invalid:80")
+    expect(asked.get_by_role("button", name="Edit")).to_have_count(0)
     tab.yes("Connect to a host")
     tab.sees("Done.")
     tab.sees(re.compile(r"\[network: packages\.example\.invalid:80, cannot reach"))

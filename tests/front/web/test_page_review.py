@@ -37,6 +37,25 @@ def test_a_change_shows_what_changed_within_a_line_with_more_context_and_in_two_
     tab.sees("Done.")
 
 
+@pytest.mark.spec("H2")
+def test_a_change_is_in_two_columns_only_where_there_are_two_sides_and_the_room(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open(viewport={"width": 1440, "height": 900})
+    calls = (write("a.txt", NEW, "a"), write("new.txt", "one\ntwo\n", "b"))
+    tab.begin(served.play(asks_for(*calls)), served.project(a__txt=OLD))
+    tab.card("Change a.txt").get_by_role("button", name="Side by side").click()
+    expect(tab.card("Change a.txt").locator(".half.added")).to_be_visible()
+    tab.page.reload()
+    created = tab.card("Create new.txt")
+    expect(created.locator(".line-of.added")).to_have_count(2)
+    expect(created.get_by_role("button", name="One column")).to_have_count(0)
+    expect(created.get_by_role("button", name="More lines around")).to_have_count(0)  # there are none
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    expect(tab.card("Change a.txt").locator(".line-of.added")).to_be_visible()
+    expect(tab.card().locator(".half")).to_have_count(0)
+
+
 @pytest.mark.spec("C2")
 @pytest.mark.spec("H2")
 def test_yes_to_all_answers_only_what_was_shown_to_its_end(served: Served, windows: Windows) -> None:
@@ -85,7 +104,7 @@ def test_a_link_opens_exactly_the_card_of_a_question(served: Served, windows: Wi
     expect(other.card("touch file4")).to_be_focused()
     expect(other.card("touch file4")).to_be_in_viewport(ratio=1)
     late = windows.open("bob", hash=f"#/s/{session}/q/gone")
-    late.sees("This question has been answered meanwhile.")
+    late.sees("This question has already been answered.")
 
 
 @pytest.mark.spec("H2")

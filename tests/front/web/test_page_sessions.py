@@ -116,7 +116,7 @@ def test_a_session_is_renamed_from_its_menus_and_a_refusal_is_told(served: Serve
     field.fill("too late")
     behind(tab, "DELETE", f"/sessions/{session}")
     tab.page.get_by_role("button", name="Rename", exact=True).click()
-    expect(window(tab, "Rename the session").get_by_role("alert")).to_contain_text("there is no session")
+    expect(window(tab, "Rename the session").get_by_role("alert")).to_contain_text("There is no session")
 
 
 @pytest.mark.spec("H2")
@@ -513,6 +513,9 @@ def test_menus_and_windows_fit_the_screen_and_can_be_read(
     project = served.project(a__txt="old a\n")
     me = f"fay{width}{scheme}"
     tab = windows.open(me, owner=me, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    expect(tab.page.get_by_role("textbox", name="What should be done?")).to_be_visible()
+    if width < 760:  # it shows one thing at a time
+        tab.page.get_by_role("link", name="All sessions").click()
     model = served.play(asks_for(write("a.txt", f"{'wide ' * 100}\n", "a")), says("```\n" + "wide " * 100 + "\n```"))
     behind(tab, "POST", "/sessions", {"folder": str(project), "model": model, "prompt": "go", "mode": "auto_edit"})
     tab.page.get_by_role("navigation").get_by_role("link").first.click()

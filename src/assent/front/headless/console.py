@@ -23,7 +23,7 @@ class Console:
         self._redraws = redraws
         self._asking = False
         self._column_open = False
-        """The cursor is behind text: an unfinished line, or a prompt."""
+        """The cursor follows text: an unfinished line, or a prompt."""
         self._changing = ""
         self._held: deque[str] = deque(maxlen=HELD_LINES)
 
@@ -32,7 +32,7 @@ class Console:
         redraws = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         return cls(Style.for_stream(sys.stderr), redraws=redraws)
 
-    # --- what is told ---
+    # --- messages ---
 
     def lines(self, *texts: str) -> None:
         """Finished lines; they replace the line that was changing."""
@@ -58,7 +58,7 @@ class Console:
     def _start(self) -> str:
         return "\r\x1b[K" if self._column_open else ""
 
-    # --- what is asked ---
+    # --- questions ---
 
     def open_question(self) -> None:
         self.finish_line()

@@ -1,7 +1,7 @@
 """Output of programs with its colours, line by line: all 16, 256 and true colours, in front and behind.
 
 A program chooses colours for a screen it does not know, and a hostile one chooses them to hide text. So every colour is
-allowed, and none may hide: text that is hardly distinguishable from what is behind it gets a colour that is. Blinking
+allowed, and none may hide: text that can hardly be distinguished from its background gets another colour. Blinking
 and concealed text is ordinary text here. The text must already be safe in the context `terminal`.
 """
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assent.front.tui.terminal_app import AssentApp
 
 AWAY_SECONDS = 10.0
-"""Without a key for so long, the person may be elsewhere even if the terminal cannot tell."""
+"""After this long without a key, the person may be elsewhere, even if the terminal cannot tell."""
 MAX_TITLE = 60
 SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 

@@ -22,8 +22,8 @@ SPELLED = {
     "underscore": "_",
 }
 TYPED = {
-    "Enter": "send; in the empty input, send what is held",
-    "Up, Down": "earlier and later messages; in the empty input, Up takes back the last queued one",
+    "Enter": "send; with an empty input, send the held messages",
+    "Up, Down": "earlier and later messages; with an empty input, Up takes back the last queued one",
     "Tab": "complete, or go to the question",
     "/": "a command of Assent",
     "@PATH": "include a file, a picture or a resource",

@@ -1,5 +1,5 @@
-"""What is said and learned when a session has been opened: what is left out and why, the history of the input, and what
-keeps the model from being used.
+"""What the UI shows and loads when a session has been opened: what is left out and why, the history of the input, and
+what keeps the model from being used.
 """
 
 from typing import TYPE_CHECKING

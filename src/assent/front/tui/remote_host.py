@@ -93,7 +93,7 @@ class RemoteHost:
         await self.api.delete(session)
 
     async def search(self, text: str) -> "Sequence[FoundSession]":
-        raise NotHere("The sessions are on a server; the search on its page looks at their titles.")
+        raise NotHere("The sessions are on a server; search them on its page.")
 
     async def files(self) -> Sequence[str]:
         return await self.api.files(self._session, "", 100) if self._session else ()

@@ -6,6 +6,7 @@ Keys become commands; what happens in the session comes through `session_link`. 
 import asyncio
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -17,7 +18,8 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, TextSelected
 
-from assent.app.preferences import PreferenceFile
+from assent import exit_codes
+from assent.app.preferences import PreferenceFile, preference_file
 from assent.approval import Mode
 from assent.commands import Command, RunTool, Submit
 from assent.config import TerminalSettings
@@ -25,10 +27,12 @@ from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
 from assent.front.tui.external_input import edit_prompt, paste_picture
+from assent.front.tui.farewell import farewell
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
 from assent.front.tui.mode_cycle import ModeCycle
+from assent.front.tui.prompt.paste_driver import GuardedDriver
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
@@ -38,7 +42,7 @@ from assent.front.tui.session_link import SessionLink
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.stop_keys import Stopping
 from assent.front.tui.text_style import TextStyler
-from assent.front.tui.themes import DEFAULT_LOOK, LOOKS
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS, chosen_look
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
@@ -54,7 +58,7 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.front.tui.session_feed import SessionFeed
 
 LEAVING = ("exit", "quit")
-"""Typed alone, they mean what they mean to a shell."""
+"""Typed alone, they quit, as in a shell."""
 PLACEHOLDER = "Ask something, or /help"
 
 
@@ -214,7 +218,7 @@ class AssentApp(App[None]):
     # --- the terminal ---
 
     def write_to_terminal(self, sequence: str) -> None:
-        """For what Textual has no words for. Never untrusted text."""
+        """For sequences that Textual does not support. Never untrusted text."""
         if sequence and self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 
@@ -429,6 +433,33 @@ class AssentApp(App[None]):
         self.transcript.redraw()
         self.panel.redraw()
         self._status.redraw()
+
+
+def show_terminal(
+    host: "Host",
+    *,
+    session: str | None = None,
+    mode: Mode | None = None,
+    again: str = "assent --resume",
+    prompt: str = "",
+    terminal: TerminalSettings = TerminalSettings(),  # noqa: B008  (frozen)
+) -> int:
+    """Runs the UI until the person leaves it, and says how to continue. `prompt` is sent at once."""
+    preferences = preference_file(os.environ)
+    app = AssentApp(
+        host,
+        session=session,
+        mode=mode,
+        first_prompt=prompt,
+        driver_class=GuardedDriver,
+        preferences=preferences,
+        look=chosen_look(preferences.chosen.theme, os.environ),
+        terminal=terminal,
+    )
+    asyncio.run(run_app(app))
+    for line in farewell(app.link, again):
+        sys.stderr.write(line + "\n")
+    return app.return_code or exit_codes.OK
 
 
 async def run_app(app: AssentApp) -> None:

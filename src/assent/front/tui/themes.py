@@ -1,5 +1,6 @@
 """The looks: dark, light, high contrast, no colour; each with a Textual theme and the colours of drawn text."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -239,3 +240,10 @@ LOOKS: dict[str, Look] = {
     ),
 }
 DEFAULT_LOOK = "dark"
+
+
+def chosen_look(chosen: str, env: Mapping[str, str]) -> str:
+    """The look chosen earlier; without a choice, NO_COLOR decides."""
+    if chosen in LOOKS:
+        return chosen
+    return "plain" if env.get("NO_COLOR") else DEFAULT_LOOK

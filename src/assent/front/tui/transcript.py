@@ -26,7 +26,7 @@ NEW_BELOW = "↓ new below · Ctrl-End"
 
 class Transcript(LineView):
     FOCUS_ON_CLICK = False
-    """Whoever clicks here goes on typing into the input; Ctrl-Up moves the keys here."""
+    """After a click here, keys still go to the input; Ctrl-Up moves the focus here."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "select(-1)", "earlier", show=False),
         Binding("down,j", "select(1)", "later", show=False),

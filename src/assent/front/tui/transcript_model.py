@@ -136,8 +136,8 @@ ENDINGS: dict[str, tuple[str, Tone]] = {
     "loop_detected": ("Stopped: the model repeated the same calls with the same results.", "warning"),
 }
 REFUSED: tuple[str, Tone] = (
-    "Refused, so the turn ends here. The model is told when you send your next message; after a no with a reason, it "
-    "goes on at once.",
+    "Refused, so the turn ends here. The model is told when you send your next message; if you give a reason with "
+    "your no, it continues at once.",
     "warning",
 )
 

@@ -92,7 +92,7 @@ class AppState:
         self.states = StateCache(log, self.engine)
         self.overview = Overview(log)
         self.feeds = Feeds(log, self.engine.state)
-        self.gateway = CommandGateway(log, self.engine, self.states, self.precedence)
+        self.gateway = CommandGateway(log, self.engine)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, self.access.tokens.holds, self._queued)
         self.completion = Completion()
         self.outputs = CallOutputs(setup.env)

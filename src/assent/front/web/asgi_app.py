@@ -19,6 +19,7 @@ from assent.front.web import (
     routes_background,
     routes_calls,
     routes_changes,
+    routes_decisions,
     routes_phone,
     routes_prompts,
     routes_push,
@@ -84,22 +85,25 @@ def build(app_state: AppState, place: Place) -> AccessControl:
     )
 
 
+_ROUTE_MODULES = (
+    routes_sessions,
+    routes_calls,
+    routes_decisions,
+    routes_background,
+    routes_changes,
+    routes_prompts,
+    routes_uploads,
+    routes_push,
+    routes_tokens,
+    routes_phone,
+    routes_search,
+    routes_audit,
+    routes_server,
+)
+
+
 def _api(app_state: AppState) -> Litestar:
-    modules = (
-        routes_sessions,
-        routes_calls,
-        routes_background,
-        routes_changes,
-        routes_prompts,
-        routes_uploads,
-        routes_push,
-        routes_tokens,
-        routes_phone,
-        routes_search,
-        routes_audit,
-        routes_server,
-    )
-    routes = [route for module in modules for route in module.ROUTES]
+    routes = [route for module in _ROUTE_MODULES for route in module.ROUTES]
     return Litestar(
         [Router(API, route_handlers=routes), *routes_server.PUBLIC_ROUTES],
         dependencies={

@@ -6,27 +6,17 @@ session's business: it may run here, be woken here, or be open in another proces
 
 import hashlib
 import secrets
-import time
-from typing import NoReturn
 
 import msgspec
 from msgspec import Struct
 
-from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import CommandSender, Outcomes, WakeResult
 from assent.app.engine_setup import CANNOT_OPEN, SessionEngine
 from assent.app.session_log import NoSuchSession, SessionBusy, SessionInfo, SessionLog, Stamp
-from assent.approval import Outcome
-from assent.commands import Answer, Command
+from assent.commands import Command
 from assent.front.web.access_tokens import Principal
-from assent.front.web.answer_priority import AnswerPriority
 from assent.front.web.api_types import SessionView, Status, Taken
-from assent.front.web.histograms import Histogram
 from assent.front.web.problems import Problem
-from assent.front.web.state_cache import StateCache
-
-ONE_TIME_OUTCOMES: tuple[Outcome, ...] = ("proceed_once", "try_first", "run_directly", "cancel")
-"""What an approver may answer; the other outcomes give standing permission or change what runs."""
 
 
 class Caller(Struct, frozen=True):
@@ -51,14 +41,12 @@ class InboxKey(Struct, frozen=True):
 
 
 class CommandGateway:
-    def __init__(self, log: SessionLog, engine: SessionEngine, states: StateCache, precedence: AnswerPriority) -> None:
-        self._log, self._engine, self._states, self._precedence = log, engine, states, precedence
+    def __init__(self, log: SessionLog, engine: SessionEngine) -> None:
+        self._log, self._engine = log, engine
         outcomes = Outcomes()
-        self._sender = CommandSender(log, outcomes, self.wake)
+        self.sender = CommandSender(log, outcomes, self.wake)
         self.on_event = outcomes.tell
         """Must be called with every event of every session that runs here."""
-        self.decisions = 0
-        self.decision_seconds: dict[str, Histogram] = {"taken": Histogram(), "recorded": Histogram()}
 
     # --- sessions ---
 
@@ -103,7 +91,7 @@ class CommandGateway:
                 return "waiting" if info.waiting else "idle"
 
     def _only_holds(self, session: str) -> bool:
-        """Nothing is going on: what is in its queue waits until somebody releases it."""
+        """Nothing is running: what is in its queue waits until somebody releases it."""
         state = self._engine.state(session)
         return state is not None and state.open_prompt is None and bool(state.held)
 
@@ -150,7 +138,7 @@ class CommandGateway:
 
     async def send(self, session: str, key: InboxKey, command: Command) -> Taken:
         """Durable, and taken by the session; raises Problem if it refuses."""
-        sent = await self._sender.send(session, command, key.name, key.stamp)
+        sent = await self.sender.send(session, command, key.name, key.stamp)
         if sent.state == "refused":
             raise Problem("refused", sent.problem)
         return Taken("taken" if sent.state == "taken" else "recorded", key.name)
@@ -169,66 +157,3 @@ class CommandGateway:
         """Not a command, which would be recorded. Raises Problem if nothing waits for it."""
         if problem := await self._engine.type_in(session, call_id, number, text):
             raise Problem("refused", problem)
-
-    # --- decisions ---
-
-    async def decide(self, caller: Caller, session: str, answer: Answer) -> Taken:
-        """Bound to this session, this call and what was shown; the first answer wins."""
-        self._check_role(caller.principal, answer)
-        key = self.inbox_key(caller, f"decide {session}/{answer.call_id}", msgspec.structs.replace(answer, by=""))
-        again = await self.done_before(key) is not None
-        if not again:
-            await self._check_waiting(session, answer)
-        started = time.monotonic()
-        with self._precedence.answering():
-            sent = await self._sender.send(session, answer, key.name, key.stamp)
-        if sent.state == "refused":
-            await self._explain(session, answer, sent.problem)
-        state = "taken" if sent.state == "taken" else "recorded"
-        self.decision_seconds[state].observe(time.monotonic() - started)
-        if sent.state != "taken":
-            return Taken("recorded", key.name)
-        self.decisions += not again
-        return Taken("taken", key.name)
-
-    def check_command(self, principal: Principal, command: Command) -> None:
-        if isinstance(command, Answer):
-            self._check_role(principal, command)
-        elif not principal.may("operator"):
-            raise Problem("forbidden", f"this needs the role operator; yours is {principal.role}")
-
-    def _check_role(self, principal: Principal, answer: Answer) -> None:
-        edits = answer.content is not None or answer.args is not None
-        if (answer.outcome not in ONE_TIME_OUTCOMES or edits) and not principal.may("operator"):
-            raise Problem("forbidden", "your role may only approve once or refuse; anything more needs an operator")
-
-    async def _check_waiting(self, session: str, answer: Answer) -> None:
-        """Uses only the index while the call is waiting, so that parked sessions need not be read."""
-        waiting = await self._log.waiting_call(session, answer.call_id)
-        if waiting is None:
-            await self._not_waiting(session, answer.call_id)
-        elif answer.outcome != "cancel" and answer.digest != waiting.approval.digest:
-            raise digest_differs(waiting.approval.digest)
-
-    async def _not_waiting(self, session: str, call_id: str) -> NoReturn:
-        state = await self._states.get(session)
-        by = state.answered_by.get(call_id)
-        if call_id not in state.calls:
-            raise Problem("not-found", f"there is no call {call_id} in this session")
-        if by is not None:
-            raise Problem("already-decided", f"already answered by {by or 'somebody'}", by=by)
-        raise Problem("gone", f"call {call_id} is no longer waiting for an answer")
-
-    async def _explain(self, session: str, answer: Answer, problem: str) -> NoReturn:
-        """Why the session did not take it, according to its current state."""
-        state = await self._states.get(session)
-        call = state.calls.get(answer.call_id)
-        if not isinstance(call, AwaitingApproval) or call.answered_by:
-            await self._not_waiting(session, answer.call_id)
-        if answer.outcome != "cancel" and answer.digest != call.approval.digest:
-            raise digest_differs(call.approval.digest)
-        raise Problem("refused", problem)
-
-
-def digest_differs(digest: str) -> Problem:
-    return Problem("digest-differs", "the request has changed; review it again before you answer", digest=digest)

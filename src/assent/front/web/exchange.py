@@ -37,7 +37,7 @@ class Exchange:
     def finished(
         self, scope: MutableMapping[str, Any], address: str, principal: Principal | None, *, is_flood: bool
     ) -> None:
-        """The access log. Of a flood of refusals, a few lines are enough: whoever sends it could fill the disk."""
+        """The access log. A flood of refusals gets only a few lines, because it could fill the disk."""
         status = self.status or CLIENT_GONE
         told = self.log.debug if is_flood else self._told(scope["path"], status)
         told(

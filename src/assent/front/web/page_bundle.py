@@ -1,4 +1,4 @@
-"""The page's modules as one script, made when the server starts: on a slow line, sixty small files take seconds.
+"""The page's modules as one script, made when the server starts: on a slow connection, sixty small files take seconds.
 
 Every module becomes a function that returns what it exports, in the order in which they need each other. It understands
 only the forms of `import` and `export` that the page uses. The files themselves stay as they are, and are served as
@@ -60,43 +60,51 @@ def _resolved(path: str, target: str) -> str:
 
 
 def _function(source: str, path: str) -> str:
-    exports: list[tuple[str, str]] = []
-
-    def imported(found: re.Match[str]) -> str:
-        what = found["what"]
-        names = re.sub(r"\s+as\s+", ": ", what) if what.startswith("{") else f"{{ default: {what} }}"
-        return f"const {names} = {_name(_resolved(path, found['path']))};"
-
-    def passed_on(found: re.Match[str]) -> str:
-        module = _name(_resolved(path, found["path"]))
-        exports.extend((name, f"{module}.{own}") for own, name in _names(found["what"].strip("{}")))
-        return ""
-
-    def listed(found: re.Match[str]) -> str:
-        exports.extend((name, own) for own, name in _names(found["what"]))
-        return ""
-
-    def declared(found: re.Match[str]) -> str:
-        exports.append((found["name"], found["name"]))
-        return f"{found['kind']} {found['name']}"
-
-    def default(_: re.Match[str]) -> str:
-        exports.append(("default", "_default"))
-        return "const _default = "
-
     body = source if "/vendor/" in f"/{path}" else _BLANK.sub("\n", _COMMENT.sub("", source))
-    for form, replaced in (
-        (_IMPORT, imported),
-        (_PASSED_ON, passed_on),
-        (_LIST, listed),
-        (_DECLARED, declared),
-        (_DEFAULT, default),
-    ):
-        body = form.sub(replaced, body)
+    module = _Module(path)
+    body = module.rewritten(body)
     if found := _LEFT_OVER.search(body):
         raise CannotBundle(f"{path}: {body[found.start() : found.start() + 60]!r}")
-    given = ", ".join(f"{name}: {own}" for name, own in exports)
+    given = ", ".join(f"{name}: {own}" for name, own in module.exports)
     return f"const {_name(path)} = (() => {{\n{body.strip()}\nreturn {{ {given} }};\n}})();"
+
+
+class _Module:
+    """Replaces the imports and exports of one module, and collects what it exports."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.exports: list[tuple[str, str]] = []
+        """The exported name, and the expression for it."""
+
+    def rewritten(self, body: str) -> str:
+        body = _IMPORT.sub(self._imported, body)
+        body = _PASSED_ON.sub(self._passed_on, body)
+        body = _LIST.sub(self._listed, body)
+        body = _DECLARED.sub(self._declared, body)
+        return _DEFAULT.sub(self._default, body)
+
+    def _imported(self, found: re.Match[str]) -> str:
+        what = found["what"]
+        names = re.sub(r"\s+as\s+", ": ", what) if what.startswith("{") else f"{{ default: {what} }}"
+        return f"const {names} = {_name(_resolved(self._path, found['path']))};"
+
+    def _passed_on(self, found: re.Match[str]) -> str:
+        module = _name(_resolved(self._path, found["path"]))
+        self.exports.extend((name, f"{module}.{own}") for own, name in _names(found["what"].strip("{}")))
+        return ""
+
+    def _listed(self, found: re.Match[str]) -> str:
+        self.exports.extend((name, own) for own, name in _names(found["what"]))
+        return ""
+
+    def _declared(self, found: re.Match[str]) -> str:
+        self.exports.append((found["name"], found["name"]))
+        return f"{found['kind']} {found['name']}"
+
+    def _default(self, _: re.Match[str]) -> str:
+        self.exports.append(("default", "_default"))
+        return "const _default = "
 
 
 def _names(listed: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The browsers that want to be told about waiting questions by web push: at most one for each login, gone with it.
+"""The browsers that get web push messages about waiting questions: at most one per login, for as long as it lasts.
 
 A subscription names a URL that this server will post to. Only the push services of browsers are accepted, and those
 that the settings name: otherwise anybody with a token could make the server send requests into its own network.
@@ -27,7 +27,7 @@ SERVICES = (
 )
 GONE = (404, 410)
 PROJECT = "https://github.com/assent-dev/assent"
-"""Whom a push service may turn to if the server itself has no public address."""
+"""The contact for a push service if the server itself has no public address."""
 
 
 class PushSubscriptions:

@@ -129,7 +129,7 @@ def logged_refusal_rates(limits: RequestLimits) -> Rates:
 
 
 def source_of(address: str) -> str:
-    """Whose failed logins count together: one IPv6 client usually has a whole /64 network of addresses."""
+    """Clients whose failed logins count together: one IPv6 client usually has a whole /64 network of addresses."""
     try:
         found = ip_address(address)
     except ValueError:

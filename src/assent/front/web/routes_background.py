@@ -28,7 +28,7 @@ async def stop_background(
 ) -> Response[Taken]:
     await app_state.gateway.find(caller, session_id)
     if call_id not in (await app_state.states.get(session_id)).background:
-        raise Problem("not-found", f"call {call_id} left no command running in this session")
+        raise Problem("not-found", f"call {call_id} started no background command in this session")
     key = app_state.gateway.inbox_key(caller, f"stop {session_id}", call_id)
     taken = await app_state.gateway.send(session_id, key, StopBackground(call_id, by=caller.by))
     return Response(taken, status_code=200 if taken.state == "taken" else 202)

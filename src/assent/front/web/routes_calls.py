@@ -13,11 +13,10 @@ from assent.app.session_log import Waiting
 from assent.app.trial_text import effect_notes, part_title
 from assent.app.wording import safe
 from assent.approval import Approval, Details, EditDetails
-from assent.commands import Answer, CancelCall
+from assent.commands import CancelCall
 from assent.front.web.api_types import (
     CallList,
     CallView,
-    Decided,
     Output,
     Reason,
     Taken,
@@ -56,20 +55,6 @@ def _hunks(change: Details | DiffDisplay) -> tuple[ShownHunk, ...]:
             return shown_hunks(change.diff, change.path)
         case _:
             return ()
-
-
-def log_decision(app_state: AppState, caller: Caller, session: str, answer: Answer, state: str) -> None:
-    app_state.server_log.info(
-        "decision",
-        request_id=caller.request_id,
-        session=session,
-        call=answer.call_id,
-        outcome=answer.outcome,
-        digest=answer.digest,
-        by=caller.by,
-        token=caller.principal.token_id,
-        state=state,
-    )
 
 
 def _parts(details: Details) -> tuple[TrialPart, ...]:
@@ -146,31 +131,6 @@ async def type_in(
     await app_state.gateway.type_in(session_id, call_id, data.number, data.text)
 
 
-@post("/sessions/{session_id:str}/calls/{call_id:str}/decision", status_code=200, opt={"role": "approver"})
-async def decide(
-    app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId, data: JSONBody[Decided]
-) -> Response[Taken]:
-    """Answers a waiting call. The digest says what was seen; if it has changed, the answer is refused."""
-    await app_state.gateway.find(caller, session_id)
-    answer = Answer(
-        call_id=call_id,
-        outcome=data.outcome,
-        digest=data.digest,
-        reason=data.reason,
-        content=data.content,
-        args=data.args,
-        hunks=data.hunks,
-        answers=data.answers,
-        scope=data.scope,
-        grant_seconds=data.grant_seconds,
-        grant_uses=data.grant_uses,
-        by=caller.by,
-    )
-    taken = await app_state.gateway.decide(caller, session_id, answer)
-    log_decision(app_state, caller, session_id, answer, taken.state)
-    return Response(taken, status_code=200 if taken.state == "taken" else 202)
-
-
 @get("/approvals")
 async def approvals(
     app_state: TheAppState,
@@ -197,4 +157,4 @@ async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIt
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
 
 
-ROUTES = (list_calls, show_call, output, cancel_call, type_in, decide, approvals)
+ROUTES = (list_calls, show_call, output, cancel_call, type_in, approvals)

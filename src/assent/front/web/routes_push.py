@@ -28,7 +28,7 @@ async def subscribe(app_state: TheAppState, caller: TheCaller, data: JSONBody[Pu
     except BadSubscription as error:
         raise Problem("invalid", str(error)) from error
     if not app_state.push.accepts(target.endpoint):
-        raise Problem("invalid", "this is not a push service that the server knows; see push.services in the settings")
+        raise Problem("invalid", "this server does not know that push service; see push.services in the settings")
     await app_state.push.add(caller.principal, target)
     return PushState(await app_state.push.public_key(), True)
 

@@ -84,7 +84,7 @@ async def ready(app_state: TheAppState) -> Health:
 @get("/metrics")
 async def metrics(app_state: TheAppState, caller: TheCaller) -> Response[bytes]:
     if caller.principal.owner:
-        raise Problem("forbidden", "metrics are about all owners; this needs a token without an owner of its own")
+        raise Problem("forbidden", "metrics cover all owners, so they need a token without an owner")
     return Response(exposition(await server_metrics(app_state)), media_type=MEDIA_TYPE)
 
 

@@ -46,7 +46,8 @@ from assent.front.web.command_gateway import Caller, InboxKey
 from assent.front.web.model_rules import why_refused
 from assent.front.web.params import Offset, SessionId, ShortId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
-from assent.front.web.routes_calls import call_view, log_decision
+from assent.front.web.routes_calls import call_view
+from assent.front.web.routes_decisions import check_command, log_decision
 
 OPERATOR = {"role": "operator"}
 ON_THE_SERVER = (
@@ -212,7 +213,7 @@ async def change(
     if data.archived is not None:
         commands.append(Archive(data.archived, by=caller.by))
     if not commands:
-        raise Problem("invalid", "give what to change: title, mode, model, effort or archived")
+        raise Problem("invalid", "say what to change: title, mode, model, effort or archived")
     key = app_state.gateway.inbox_key(caller, f"change {session_id}", data)
     keys = [msgspec.structs.replace(key, name=f"{key.name}-{n}") for n in range(len(commands))]
     taken = [
@@ -248,7 +249,7 @@ async def run_tool(app_state: TheAppState, caller: TheCaller, session_id: Sessio
 async def command(app_state: TheAppState, caller: TheCaller, session_id: SessionId, data: JSONBody[Command]) -> Key:
     """Any session command, for our own clients. Its outcome comes as `command.taken`."""
     await app_state.gateway.find(caller, session_id)
-    app_state.gateway.check_command(caller.principal, data)
+    check_command(caller.principal, data)
     if isinstance(data, SetModel) and (why := why_refused(data.model, app_state.models, app_state.setup.models)):
         raise Problem("invalid", why)
     signed = msgspec.structs.replace(data, by=caller.by)

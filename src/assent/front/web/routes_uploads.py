@@ -18,7 +18,7 @@ async def upload(app_state: TheAppState, caller: TheCaller, session_id: SessionI
     try:
         path = await asyncio.to_thread(keep_prompt_file, app_state.setup.env, session_id, data.name, data.data)
     except OSError as error:
-        raise Problem("unavailable", f"the file cannot be kept: {error.strerror}") from error
+        raise Problem("unavailable", f"the file could not be stored: {error.strerror}") from error
     return Uploaded(path)
 
 

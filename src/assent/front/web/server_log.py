@@ -1,6 +1,6 @@
 """The server's log: one line for each thing that happened, as text or JSON, without secrets.
 
-A thread formats and writes, so that a slow disk or terminal holds nobody up. Whatever a line quotes, it stays one
+A thread formats and writes, so that a slow disk or terminal delays nobody. Whatever a line quotes, it stays one
 line of printable ASCII: nobody can forge an entry or move a terminal's cursor.
 """
 

@@ -33,22 +33,22 @@ def _running(app_state: AppState) -> list[Metric]:
     live = app_state.live
     return [
         gauge("assent_open_sessions", "Sessions running in this process.", app_state.engine.open_sessions),
-        *([] if live is None else [gauge("assent_workers", "Workers that this server hears.", live.connected)]),
+        *([] if live is None else [gauge("assent_workers", "Workers that are connected.", live.connected)]),
         gauge("assent_streams", "Open event streams.", len(app_state.streams)),
         gauge("assent_write_queue_length", "Changes waiting to be written to the log.", app_state.log.backlog),
     ]
 
 
 def _requests(app_state: AppState) -> list[Metric]:
-    traffic, gateway = app_state.traffic, app_state.gateway
+    traffic = app_state.traffic
     answered = {str(status): float(count) for status, count in traffic.answered.items()}
     return [
         counters("assent_responses_total", "Responses, by status.", "status", answered),
         histograms(
             "assent_request_seconds", "Time from a request to its response, by route.", "route", traffic.seconds
         ),
-        counter("assent_decisions_total", "Decisions taken.", gateway.decisions),
-        histograms("assent_decision_seconds", "Time from an answer to its effect.", "state", gateway.decision_seconds),
+        counter("assent_decisions_total", "Decisions taken.", traffic.decisions),
+        histograms("assent_decision_seconds", "Time from an answer to its effect.", "state", traffic.decision_seconds),
         counter("assent_failed_logins_total", "Failed logins.", app_state.access.failed_logins),
-        counter("assent_log_lines_dropped_total", "Lines that the log lost.", app_state.server_log.dropped),
+        counter("assent_log_lines_dropped_total", "Log lines that were lost.", app_state.server_log.dropped),
     ]

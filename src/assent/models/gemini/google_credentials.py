@@ -80,7 +80,7 @@ def read_credentials(path: Path) -> CredentialsFile:
     if found.type not in ("service_account", "authorized_user"):
         raise AuthFailed(
             f"{path} has credentials of the kind {found.type!r}; Assent can use service accounts and the result of\n"
-            "`gcloud auth application-default login`. For others, let gcloud make the tokens: see [keys] in the guide."
+            "`gcloud auth application-default login`. For others, let gcloud create tokens: see [keys] in the guide."
         )
     return found
 
@@ -175,14 +175,14 @@ def _checked(url: str) -> str:
 def _failure(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """The endpoint speaks OAuth: `{"error": "invalid_grant", "error_description": …}`."""
     if status >= 500 or status == 429:
-        return Transient(f"Google gives no token now ({status})", read_error(status, headers, body).wait)
+        return Transient(f"Google issued no token (status {status})", read_error(status, headers, body).wait)
     try:
         refused = msgspec.json.decode(body, type=_Refused)
     except BAD_JSON:
         refused = _Refused()
     said = ": ".join(word for word in (refused.error, refused.error_description) if word) or f"status {status}"
     return AuthFailed(
-        f"Google gives no token for these credentials: {said}\n"
+        f"Google refused these credentials: {said}\n"
         "Run `gcloud auth application-default login` again, or check the file that "
         f"{FILE_VARIABLE} names."
     )

@@ -1,7 +1,7 @@
 """Gemini through Vertex AI: the same requests and replies, at the address of a project, with an access token.
 
 The token comes from the environment, from a command, or from Google's Application Default Credentials. It is valid for
-about an hour; only the last of these makes a new one by itself.
+about an hour; only the last of these renews it automatically.
 """
 
 import re

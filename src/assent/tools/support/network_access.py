@@ -82,7 +82,7 @@ class NetworkAccess:
         return {wanted: host.refused for wanted, host in self._hosts.items() if host.refused}
 
     def notes(self) -> list[str]:
-        """For the model. What was refused was judged, so asking again for the same is of no use."""
+        """For the model. A refusal was a verdict, so asking for the same again is pointless."""
         return [
             f"The sandbox refused the connection to {wanted}: {reason.rstrip('.')}."
             for wanted, reason in list(self.refusals().items())[:MAX_SHOWN]

@@ -109,8 +109,8 @@ def _argument(name: str, values: list[str]) -> str:
 
 
 def wanted_folder(path: str, roots: tuple[str, ...], home: str) -> str:
-    """The narrowest folder that is of use: that of the program, or the one in which the file is. Empty if there is none
-    that a sandbox can get.
+    """The narrowest useful folder: that of the program, or the one that contains the file. Empty if a sandbox can get
+    neither.
     """
     path = os.path.join(home, path[2:]) if path.startswith("~/") else path
     if not os.path.isabs(path) or is_below(path, roots):

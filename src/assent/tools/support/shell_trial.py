@@ -88,7 +88,7 @@ class ShellTrial:
             no_copy = await self._trials.copy_problem() if limit else ""
             if limit and not no_copy:
                 return limit
-            notes = (*tried.notes, *([f"{limit} Outside it may work; {no_copy}."] if limit else []))
+            notes = (*tried.notes, *([f"{limit} It may work outside a trial; {no_copy}."] if limit else []))
             result = await asyncio.to_thread(self._finish, started, msgspec.structs.replace(tried, notes=notes))
             self._take(started.folder, result)
             return ""

@@ -1,6 +1,6 @@
 """Commands that change the past: compress the conversation, undo file changes, go back to an earlier prompt.
 
-What they would take back is shown first.
+They first show what they would undo.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ async def _undo_change(context: "SlashContext", call_id: str) -> None:
         context.complain(f"Call {named(call_id)} has no change to undo. /undo lists the changes.")
         return
     shown = _changes_in_words(state, [call_id])
-    if await context.push(ReviewScreen("Take back this change?", shown, {"y": "take it back"})) != "y":
+    if await context.push(ReviewScreen("Undo this change?", shown, {"y": "undo it"})) != "y":
         return
     if problem := await _take_back(context, call_id):
         context.complain(f"Not undone: {problem}")
@@ -86,12 +86,12 @@ async def _take_back(context: "SlashContext", call_id: str) -> str:
 
 
 def _changes_in_words(state: "SessionState", call_ids: Sequence[str]) -> Content:
-    """What would be taken back, newest first, as it was shown when it was done."""
+    """What would be undone, newest first, as it was shown when it was done."""
     sections: list[Content] = []
     for call_id in reversed(call_ids):
         display = getattr(state.calls[call_id], "display", None)
         head = Content.styled(named(state.changes[call_id].path), "bold")
-        body = diff_lines(display.diff) if isinstance(display, DiffDisplay) else Content("(the diff is not known)")
+        body = diff_lines(display.diff) if isinstance(display, DiffDisplay) else Content("(no diff is available)")
         sections += [head, body, Content("")]
     return Content("\n").join([*sections, Content.styled(LEFT_ALONE, "dim")])
 
@@ -119,7 +119,7 @@ def _prompts(state: "SessionState") -> list[Row]:
         Row(
             point.prompt_id,
             (when(point.at), named(" ".join(point.text.split())), _files_of(state, point)),
-            "what was said from there on leaves the conversation, and is kept in the log",
+            "what was said since leaves the conversation, but stays in the log",
         )
         for point in state.rewind_points()
     ]
@@ -153,8 +153,8 @@ def _preview(state: "SessionState", point: "RewindPoint", changes: Sequence[str]
     prompts = [Content(f"  {named(' '.join(one.text.split()))}") for one in later]
     head = Content("\n").join([Content.styled(said, "bold"), *prompts, Content("")])
     if not changes:
-        return Content("\n").join([head, Content("No file was changed by these calls since then.")])
-    files = Content.styled("These file changes would be taken back:", "bold")
+        return Content("\n").join([head, Content("These calls have changed no files.")])
+    files = Content.styled("These file changes would be undone:", "bold")
     return Content("\n").join([head, files, _changes_in_words(state, changes)])
 
 

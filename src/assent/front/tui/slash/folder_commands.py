@@ -20,7 +20,7 @@ LATER = "Its rules, commands and MCP servers take effect in the next session you
 async def trust(context: "SlashContext", argument: str) -> None:
     shown = context.host.untrusted()
     if shown is None:
-        context.say("There is nothing to trust: this folder brings nothing along, or all of it is trusted as it is.")
+        context.say("There is nothing to trust: this folder has no configuration of its own, or you already trust it.")
         return
     if await context.push(
         ReviewScreen("Trust this folder's files?", _contents(shown), {"y": "trust them as they are"})

@@ -66,7 +66,7 @@ async def _search(context: "SlashContext") -> None:
     found = await context.host.search(wanted)
     rows = [Row(one.info.id, (one.info.title, when(one.info.updated_at)), f"… {one.passage} …") for one in found]
     columns = (Column("Title"), Column("Last used"))
-    empty = f"Nobody said {named(wanted)!r} in any session."
+    empty = f"No session contains {named(wanted)!r}."
     screen = ListScreen(f"Sessions with {wanted!r}", columns, still(rows), [Action("enter", "open")], empty=empty)
     if chosen := await context.push(screen):
         await _open(context, chosen.row.key)
@@ -184,7 +184,10 @@ COMMANDS = (
     ),
     SlashCommand(name="rename", help="Rename this session", run=rename, group="Session", usage="[TITLE]"),
     SlashCommand(
-        name="archive", help="Take this session out of the list; a search finds it", run=archive, group="Session"
+        name="archive",
+        help="Archive this session: it leaves the list, but a search still finds it",
+        run=archive,
+        group="Session",
     ),
     SlashCommand(name="fork", help="Continue in a copy of this session", run=fork, group="Session"),
     SlashCommand(

@@ -43,9 +43,7 @@ function Holder({ token, revoke }) {
   const name = visible(token.name);
   return html`<li class="row">
     <span class="grow"><strong class="any">${name}</strong> ${token.role}${token.owner && ` for ${visible(token.owner)}`}${token.current && " (you, here)"}<br />
-      <span class="soft small">${KINDS[token.kind]} <code>${token.id}</code> · created <${When} at=${token.created_at} none="at an unknown time" />
-        · last used <${When} at=${token.used_at} none="never" />${token.used_from && ` from ${visible(token.used_from)}`}
-        · ${token.expires_at === null ? (token.kind === "local" ? "ends with the server" : "does not expire") : html`expires ${exactly(token.expires_at)}`}</span></span>
+      <span class="soft small">${KINDS[token.kind]} <code>${token.id}</code> · created <${When} at=${token.created_at} none="at an unknown time" />${" · "}last used <${When} at=${token.used_at} none="never" />${token.used_from && ` from ${visible(token.used_from)}`}${" · "}${token.expires_at === null ? (token.kind === "local" ? "ends with the server" : "does not expire") : html`expires ${exactly(token.expires_at)}`}</span></span>
     ${token.kind !== "local" && html`<button class="danger" aria-label=${`Revoke the ${KINDS[token.kind]} of ${name}, ${token.id}`} onClick=${revoke}>Revoke</button>`}
   </li>`;
 }

@@ -2,7 +2,7 @@
 
 import { command, get, newKey, Problem } from "./api.js";
 import { encoded } from "./attachments.js";
-import { ends, go, pathOf, words } from "./controller.js";
+import { ends, go, listArchive, pathOf, words } from "./controller.js";
 import { keepDraft, leaveFirst } from "./drafts.js";
 import { changed, closeDialog, notice, state } from "./store.js";
 import { mention } from "./suggest.js";
@@ -84,6 +84,7 @@ export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/gr
 export function begin({ prompt = "", ...wish }, line = "", files = []) {
   const open = async (/** @type {{ id: string }} */ { id }) => {
     leaveFirst(id, line);
+    if (state.showArchive) listArchive(false); // it is not in the archive
     go(`#/s/${id}`);
     if (files.length > 0 && !(await submit(id, prompt, { files }))) keepDraft(id, prompt);
   };

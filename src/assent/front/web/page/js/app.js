@@ -11,6 +11,7 @@ import { MediaPage } from "./images.js";
 import { OutputPage } from "./output.js";
 import { stopped, valueOf } from "./panels.js";
 import { folderName } from "./paths.js";
+import { prose } from "./prose.js";
 import { OpenMenu } from "./session_menu.js";
 import { Mark, Side } from "./side.js";
 import { Start } from "./start.js";
@@ -37,8 +38,8 @@ function Login() {
   return html`<main class="empty">
     <${Mark} />
     <h2>Not logged in</h2>
-    ${state.loginProblem && html`<p class="problem" role="alert">${visible(state.loginProblem)}</p>`}
-    <p>Open the link that <code>assent serve</code> printed in its terminal. It works once, within a minute; press Enter there for a new one.</p>
+    ${state.loginProblem && html`<p class="problem" role="alert">${prose(state.loginProblem)}</p>`}
+    <p>Open the link that <code>assent serve</code> printed. It works once, within a minute. For a new one, press Enter in its terminal, or run <code>assent serve login</code> on that machine.</p>
     <form class="form" onSubmit=${stopped(() => void useToken(text))}>
       <label>Or paste a token that somebody gave you
         <input type="password" autocomplete="off" value=${text} onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} />
@@ -71,7 +72,7 @@ function Body({ talk, loading, route: { part, item } }) {
   return html`<${Conversation} talk=${talk} loading=${loading} />`;
 }
 
-/** A link to one question leads to its card, once; if it was answered meanwhile, that is said. */
+/** A link to a question leads to its card, once. If the question has been answered, the page says so. */
 function useLinked() {
   const { talk, loading, route } = state;
   const wanted = route.part === "q" && talk && !loading ? route.item : "";
@@ -81,7 +82,7 @@ function useLinked() {
     Object.assign(state.route, { part: "", item: "" });
     const card = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-approval]"))].find((one) => one.dataset.approval === wanted);
     if (card) pinCard(card);
-    else notice("This question has been answered meanwhile.");
+    else notice("This question has already been answered.");
   }, [wanted]);
 }
 

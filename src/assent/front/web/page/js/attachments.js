@@ -52,7 +52,7 @@ export function AttachButton({ add }) {
     add([...(input.files ?? [])]);
     input.value = ""; // so that the same file can be chosen again
   };
-  return html`<button type="button" class="attach" aria-label="Attach files" title="Attach files; dropping and pasting work, too" onClick=${() => field.current?.click()}>+</button>
+  return html`<button type="button" class="attach" aria-label="Attach files" title="Attach files; you can also drop or paste them" onClick=${() => field.current?.click()}>+</button>
     <input ref=${field} type="file" multiple hidden aria-label="Files to attach" onChange=${take} />`;
 }
 

@@ -152,13 +152,16 @@ function rights({ options, details }, seen, left, of) {
     reply: role !== "viewer" && details.type === "ask",
     yes: details.type !== "ask" && role !== "viewer" && seen && offers("proceed_once") && (left === 0 || left < of),
     always: role === "operator" && seen && left === 0 && options.some((one) => one.startsWith("proceed_always")),
-    edit: details.type !== "ask" && role === "operator" && offers("proceed_once") && !trialOf(details),
+    edit: details.type !== "ask" && !connects(details) && role === "operator" && offers("proceed_once") && !trialOf(details),
     try: role !== "viewer" && seen && offers("try_first"),
     direct: role !== "viewer" && seen && left === 0 && offers("run_directly"),
     refuse: role !== "viewer" && offers("cancel"),
     choose: role !== "viewer" && (details.type === "edit" || trialOf(details) !== null),
   };
 }
+
+/** Whether a running command wants to connect: to another host would be another question. @param {import("./types.d.ts").Details} details */
+const connects = (details) => details.type === "info" && (details.urls ?? []).some((url) => url.startsWith("tcp://"));
 
 /** @param {{ approval: Approval, answers: Answering, of: number }} props */
 function Buttons({ approval, answers, of }) {

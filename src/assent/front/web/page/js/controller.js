@@ -15,7 +15,8 @@ import { Stream } from "./stream.js";
 /** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[], archived: number }} SessionList */
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
 
-const NOT_VALID = "This login or token is not valid, or no longer.";
+const NOT_VALID = "This login or token is not valid, or has ended.";
+const USED_UP = "This link does not work any more: it was used already, or it is older than a minute.";
 const EVENTS_PER_PAGE = 1000;
 export const SESSIONS_PER_PAGE = 100;
 export const MAX_SESSIONS = 500;
@@ -29,7 +30,7 @@ export async function start() {
   try {
     await logIn();
   } catch (error) {
-    state.loginProblem = error instanceof Problem ? error.message : "";
+    state.loginProblem = error instanceof Problem ? (error.status === 401 ? USED_UP : words(error)) : "";
   }
   if (token.get()) await enter();
   else leave(state.loginProblem);
@@ -105,9 +106,18 @@ async function follow() {
 /** `#/inbox`, `#/new`, `#/s/ID`, and in a session a question, an output or a file: `#/s/ID/q/APPROVAL`, `#/s/ID/output/CALL`, `#/s/ID/media/CALL.0`.
  * @param {string} hash @returns {import("./store.js").Route} */
 function routeOf(hash) {
-  const [, name = "", id = "", part = "", item = ""] = hash.replace(/^#/, "").split("/").map(decodeURIComponent);
+  const [, name = "", id = "", part = "", item = ""] = hash.replace(/^#/, "").split("/").map(decoded);
   if (name === "s" && id) return { name: "session", id, part, item };
   return { name: name === "inbox" || name === "new" ? name : "home", id: "", part: "", item: "" };
+}
+
+/** A link may be cut off in the middle of a character. @param {string} text */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** @param {string} id */
@@ -178,7 +188,7 @@ const stream = new Stream({
   refused(problem) {
     if (problem.status === 401) return leave(NOT_VALID);
     state.link = "lost";
-    notice(problem.message, "bad");
+    notice(words(problem), "bad");
   },
 });
 
@@ -230,7 +240,11 @@ async function readFirst() {
   await Promise.all([readApprovals(), readSessions()]).catch(() => {}); // the stream asks for them again
   reading = false;
   if (wanted.sessions !== UNKNOWN) void readLists();
+  if (isFirstVisit()) location.replace("#/new");
 }
+
+/** On a phone, which shows one thing at a time: an empty list is no welcome. */
+const isFirstVisit = () => matchMedia("(max-width: 760px)").matches && state.route.name === "home" && state.me?.role === "operator" && have.sessions !== -2 && state.sessions.length + state.archived === 0;
 
 async function readLists() {
   if (reading) return;
@@ -376,4 +390,7 @@ function refused(error, key) {
 export const pathOf = (session) => `/sessions/${encodeURIComponent(session)}`;
 
 /** @param {unknown} error */
-export const words = (error) => (error instanceof Error ? error.message : String(error));
+export function words(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

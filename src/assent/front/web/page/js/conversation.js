@@ -28,7 +28,7 @@ export function Conversation({ talk, loading }) {
       <div class="column talk" role="log" aria-label="Conversation" aria-live="off" aria-busy=${talk.busy}>
         ${talk.entries.map((entry) => html`<${Shown} key=${entry.id} ...${{ talk, entry }} />`)}
         <${Partial} partial=${talk.partial} busy=${talk.busy && talk.waiting.length === 0 && !running(talk)} />
-        ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} session=${talk.session} queued=${queued} />`)}
+        ${talk.queued.map((queued) => html`<${Waiting} key=${queued.key} session=${talk.session} queued=${queued} first=${queued === talk.queued.find(({ held }) => held)} />`)}
         ${!loading && talk.entries.length === 0 && talk.queued.length === 0 && html`<p class="note">No messages yet. Write below what should be done.</p>`}
         ${loading && talk.entries.length === 0 && html`<p class="note" role="status">Loading the session …</p>`}
       </div>
@@ -163,14 +163,14 @@ function Partial({ partial, busy }) {
 /** @param {import("./types.d.ts").Queued} queued */
 const waitsFor = ({ held, steer }) => (held ? "Held: the turn was stopped" : steer ? "Read at the next step" : "Waiting for its turn");
 
-/** @param {{ session: string, queued: import("./types.d.ts").Queued }} props */
-function Waiting({ session, queued }) {
+/** @param {{ session: string, queued: import("./types.d.ts").Queued, first: boolean }} props `first`: of those that are held, which are sent together */
+function Waiting({ session, queued, first }) {
   const { key, text, tool, by, held } = queued;
   const edit = async () => (await withdraw(session, key)) && putIntoPrompt(text);
   return html`<section class="prompt queued ${held ? "held" : ""}" aria-label="Waiting prompt">
     <span class="who">${waitsFor(queued)}${by && ` · ${visible(who(by, state.me?.by))}`}</span>${tool ? `${visible(tool)} ` : ""}${visible(withoutUploadFolder(text, session))}
     ${state.me?.role === "operator" && html`<span class="row">
-      ${held && html`<button class="link" onClick=${() => void releaseQueue(session)}>Send what is held</button>`}
+      ${held && first && html`<button class="link" onClick=${() => void releaseQueue(session)}>Send what is held</button>`}
       ${!tool && html`<button class="link" onClick=${() => void edit()}>Edit</button>`}
       <button class="link" onClick=${() => void withdraw(session, key)}>Withdraw</button>
     </span>`}

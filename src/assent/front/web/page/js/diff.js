@@ -49,7 +49,7 @@ const OneHunk = steady(
       <div class="hunk-head">
         ${fold && html`<button type="button" class="quiet fold" aria-expanded=${!shut} aria-label=${`Show ${part}`} onClick=${() => fold(hunk.number, !shut)}>${shut ? "▸" : "▾"}</button>`}
         ${choose && html`<label><input type="checkbox" checked=${!out} onChange=${take} /> Include part ${hunk.number + 1} of ${of}</label>`}
-        <span class="soft grow cut">${visible(hunk.header)}</span>
+        <span class="soft grow cut hunk-place">${visible(hunk.header)}</span>
         ${more && !shut && html`<button type="button" class="link" aria-label=${`More lines around ${part}`} onClick=${() => more(hunk.number)}>more context</button>`}
         <span class="counts"><span class="plus">+${added}</span> <span class="minus">−${removed}</span></span>
       </div>

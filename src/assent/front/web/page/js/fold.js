@@ -232,7 +232,7 @@ export class Talk {
 
   /** @param {Extract<WireEvent, { type: "prompt.submitted" }>} event */
   #prompt(event) {
-    this.title = this.title || event.text.trim().split("\n")[0];
+    this.title = this.title || event.text.trim().split(/\n\s*\n/)[0].split(/\s+/).join(" ");
     this.openPrompt = event.prompt_id;
     this.archived = false;
     this.#clear();

@@ -5,16 +5,20 @@ import { prose } from "./prose.js";
 import { visible } from "./visible.js";
 
 /** @typedef {import("./types.d.ts").Approval} Approval */
+/** @typedef {import("./types.d.ts").Grant} Grant */
 /** @typedef {(what: Omit<import("./types.d.ts").Answer, "digest">) => Promise<void>} Send */
 
-/** @typedef {{ label: string, limits: { grant_seconds?: number, grant_uses?: number } }} Term */
-/** @type {Term[]} */
-const TERMS = [
+/** @typedef {{ outcome: import("./types.d.ts").Outcome, scope?: string, grant_seconds?: number, grant_uses?: number }} Given */
+/** @typedef {{ label: string, answer: Given }} Term */
+/** @typedef {{ label: string, answer: Given, lasting: Term[] }} Choice */
+/** @type {{ label: string, limits: { grant_seconds?: number, grant_uses?: number } }[]} */
+const LIMITS = [
   { label: "for the rest of this session", limits: {} },
   { label: "for 10 minutes", limits: { grant_seconds: 600 } },
   { label: "for an hour", limits: { grant_seconds: 3600 } },
   { label: "for the next 5 calls", limits: { grant_uses: 5 } },
 ];
+const LASTING = { folder: "in this folder, from now on", everywhere: "in every folder, from now on" };
 
 /** @param {{ approval: Approval, folder: string, send: Send, close: () => void, allowed: boolean }} props */
 export function AlwaysPanel({ approval, folder, send, close, allowed }) {
@@ -22,7 +26,9 @@ export function AlwaysPanel({ approval, folder, send, close, allowed }) {
   const [chosen, choose] = useState(0);
   const [term, setTerm] = useState(0);
   const first = useFocus();
-  const give = () => void send({ ...choices[chosen].answer, ...TERMS[term].limits });
+  const terms = termsOf(choices[chosen]);
+  const now = term < terms.length ? term : 0; // not every choice can last beyond the session
+  const give = () => void send(terms[now].answer);
   return html`<form class="panel" onSubmit=${stopped(give)} onKeyDown=${escape(close)}>
     <fieldset>
       <legend><strong>Always allow</strong></legend>
@@ -34,8 +40,8 @@ export function AlwaysPanel({ approval, folder, send, close, allowed }) {
       )}
     </fieldset>
     <label class="field">For how long
-      <select value=${term} onChange=${(/** @type {Event} */ event) => setTerm(Number(valueOf(event)))}>
-        ${TERMS.map(({ label }, place) => html`<option value=${place}>${label}</option>`)}
+      <select value=${now} onChange=${(/** @type {Event} */ event) => setTerm(Number(valueOf(event)))}>
+        ${terms.map(({ label }, place) => html`<option value=${place}>${label}</option>`)}
       </select>
     </label>
     <div class="row">
@@ -49,18 +55,30 @@ export function AlwaysPanel({ approval, folder, send, close, allowed }) {
  * chosen below. @param {string} reach @param {string} folder */
 const plainReach = (reach, folder) => reach.replaceAll(` ${folder}/`, " ").replace(`, in ${folder}`, "").replace(/, for this session\.?$/, "");
 
-/** The narrowest first. @param {Approval} approval @returns {{ label: string, answer: { outcome: import("./types.d.ts").Outcome, scope?: string } }[]} */
+/** For how long something can be allowed. @param {Choice} choice @returns {Term[]} */
+const termsOf = ({ answer, lasting }) => [...LIMITS.map(({ label, limits }) => ({ label, answer: { ...answer, ...limits } })), ...lasting];
+
+/** What can be allowed, the narrowest first; how long it lasts is a choice of its own. @param {Approval} approval @returns {Choice[]} */
 function scopesOf({ options, scopes = [], details }) {
   const server = details.type !== "mcp" ? "this server" : details.command ? "this project" : details.server;
+  const offered = options.includes("proceed_always") ? scopes : [];
   return [
-    ...(options.includes("proceed_always") ? scopes : []).map((scope) => ({
-      label: scope.reach,
-      answer: { outcome: /** @type {const} */ ("proceed_always"), scope: scope.id },
-    })),
-    ...(options.includes("proceed_always_tool") ? [{ label: "every call of this tool", answer: { outcome: /** @type {const} */ ("proceed_always_tool") } }] : []),
-    ...(options.includes("proceed_always_server") ? [{ label: `every tool of ${server}`, answer: { outcome: /** @type {const} */ ("proceed_always_server") } }] : []),
+    ...offered.filter(({ lasts }) => !lasts).map((scope) => ({ label: scope.reach, answer: granting(scope), lasting: lastingOf(scope, offered) })),
+    ...(options.includes("proceed_always_tool") ? [{ label: "every call of this tool", answer: { outcome: /** @type {const} */ ("proceed_always_tool") }, lasting: [] }] : []),
+    ...(options.includes("proceed_always_server") ? [{ label: `every tool of ${server}`, answer: { outcome: /** @type {const} */ ("proceed_always_server") }, lasting: [] }] : []),
   ];
 }
+
+/** @param {Grant} scope @returns {Given} */
+const granting = ({ id }) => ({ outcome: "proceed_always", scope: id });
+
+/** The same permission for later sessions. @param {Grant} scope @param {Grant[]} offered @returns {Term[]} */
+const lastingOf = (scope, offered) =>
+  offered.flatMap((one) => (one.lasts && covers(one) === covers(scope) ? [{ label: LASTING[one.lasts], answer: granting(one) }] : []));
+
+/** What it is about. A command's folder is left out: a permission for every folder has none. @param {Grant} scope */
+const covers = ({ kind, tool, value = "", exact, prefixes, domains, writable }) =>
+  JSON.stringify([kind, tool, exact || prefixes ? "" : value, exact, prefixes, domains, writable]);
 
 /** @param {{ approval: Approval, args: Record<string, unknown>, send: Send, close: () => void }} props */
 export function EditPanel({ approval, args, send, close }) {

@@ -75,14 +75,14 @@ export function blocksOf(view, left) {
 }
 
 /** @param {{ hunks: import("./types.d.ts").Hunk[], review: ReturnType<typeof import("./review.js").useReview> }} props */
-function Tools({ hunks, review: { folded, foldAll, wide, split } }) {
+function Tools({ hunks, review: { folded, foldAll, wide, twoSides, split } }) {
   const { added, removed } = counted(hunks);
   const shut = folded.size === hunks.length;
   return html`<div class="diff-tools small">
     <span class="counts"><span class="plus">+${added}</span> <span class="minus">−${removed}</span></span>
     <span class="grow">${hunks.length > 1 && `${hunks.length} parts`}</span>
     ${hunks.length > 1 && html`<button type="button" class="link" onClick=${() => foldAll(!shut)}>${shut ? "Unfold all" : "Fold all"}</button>`}
-    <button type="button" class="link split-choice" aria-pressed=${wide} onClick=${() => split(!wide)}>${wide ? "One column" : "Side by side"}</button>
+    ${twoSides && html`<button type="button" class="link split-choice" aria-pressed=${wide} onClick=${() => split(!wide)}>${wide ? "One column" : "Side by side"}</button>`}
   </div>`;
 }
 

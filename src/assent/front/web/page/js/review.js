@@ -8,11 +8,14 @@ import { scrollToGap } from "./seen.js";
 
 const KEY = "assent.split";
 const MORE_LINES = 20;
+const narrow = matchMedia("(max-width: 760px)"); // as in code.css, which hides the choice there
 
 /** @param {Hunk[]} hunks @param {string | undefined} text the whole new text, if it is known */
 export function useReview(hunks, text) {
   const [folded, setFolded] = useState(/** @type {Set<number>} */ (new Set()));
-  const [wide, setWide] = useState(localStorage.getItem(KEY) === "yes");
+  const [wanted, setWide] = useState(localStorage.getItem(KEY) === "yes");
+  const tight = useNarrow();
+  const twoSides = useMemo(() => hasTwoSides(hunks), [hunks]);
   const [room, setRoom] = useState(/** @type {Map<number, number>} */ (new Map()));
   const change = useMemo(
     () => ({
@@ -27,7 +30,29 @@ export function useReview(hunks, text) {
   };
   const around = useMemo(() => (text === undefined ? undefined : new Map([...room].map(([number, lines]) => [number, linesAround(hunks, number, text, lines)]))), [room, text, hunks]);
   const all = hunks.map((hunk) => hunk.number);
-  return { folded, fold: change.fold, foldAll: (/** @type {boolean} */ on) => setFolded(new Set(on ? all : [])), wide, split, around, more: text === undefined ? undefined : change.more };
+  const more = text === undefined || isWhole(hunks, text) ? undefined : change.more;
+  return { folded, fold: change.fold, foldAll: (/** @type {boolean} */ on) => setFolded(new Set(on ? all : [])), wide: wanted && twoSides && !tight, twoSides, split, around, more };
+}
+
+/** Whether the window is too narrow for two columns; it may be turned or resized. */
+function useNarrow() {
+  const [now, setNow] = useState(narrow.matches);
+  useLayoutEffect(() => {
+    const look = () => setNow(narrow.matches);
+    narrow.addEventListener("change", look);
+    return () => narrow.removeEventListener("change", look);
+  }, []);
+  return now;
+}
+
+/** A new file has no old side, and an emptied one no new side. @param {Hunk[]} hunks */
+const hasTwoSides = (hunks) => ["new", "old"].every((side) => hunks.some(({ lines }) => lines.some((line) => line[/** @type {"new" | "old"} */ (side)] !== undefined)));
+
+/** Whether the change shows every line of the file already. @param {Hunk[]} hunks @param {string} text */
+function isWhole(hunks, text) {
+  if (hunks.length !== 1) return false;
+  const { before, after } = linesAround(hunks, hunks[0].number, text, 1);
+  return before.length + after.length === 0;
 }
 
 /** Leads to the first unseen line, also in a part that is folded. @param {ReturnType<typeof import("./seen.js").useSeen>} reading @param {ReturnType<typeof useReview>} review */

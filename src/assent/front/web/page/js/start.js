@@ -20,9 +20,9 @@ import { useWriting } from "./writing.js";
 export function Start() {
   const { me, waiting } = state;
   return html`<div class="scroll-area start"><div class="start-column">
-    <h2>What should be done?</h2>
+    <h2>${me?.role === "operator" ? "What should be done?" : "Choose a session"}</h2>
     ${me?.problem && html`<p class="problem lines" role="status">${prose(me.problem)}</p>`}
-    ${me?.role === "operator" ? html`<${Prompt} />` : html`<p class="soft">Choose a session. With your role, you can ${me?.role === "viewer" ? "watch" : "watch and answer questions"}.</p>`}
+    ${me?.role === "operator" ? html`<${Prompt} />` : html`<p class="soft">With your role, you can ${me?.role === "viewer" ? "watch" : "watch and answer questions"}.</p>`}
     <p class="soft small">Before it does anything that matters, it asks you${waiting ? html`. <a href="#/inbox">${waiting === 1 ? "1 question is" : `${waiting} questions are`} waiting</a>.` : "."}</p>
   </div></div>`;
 }

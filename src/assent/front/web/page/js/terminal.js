@@ -6,10 +6,15 @@ import { Copy } from "./copy.js";
 import { html, steady, useState } from "./html.js";
 import { visible } from "./visible.js";
 
-const DROPPED =
-  /\x1b\[(?![0-9;]*m)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b(?!\[)[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]/g;
-const MOVES = /[\r\x08]|\x1b\[[0-2]?K/;
-const TOKENS = /(?<back>[\r\x08])|\x1b\[(?<erase>[0-2]?)K|(?<pen>\x1b\[[0-9;]*m)|(?<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f])|[^]/gu;
+/** Sequences that are neither a colour nor a movement within the line. */
+const OTHER = String.raw`\x1b\[(?![0-9;]*m)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b(?!\[)[ -/]*[0-~]?|\x9b[0-?]*[ -/]*[@-~]`;
+const DROPPED = new RegExp(String.raw`${OTHER}|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]`, "g");
+const MOVES = /[\r\x08]|\x1b\[[0-2]?K|\x1b\[\d*[CDG]/;
+const TOKENS = new RegExp(
+  String.raw`(?<back>[\r\x08])|\x1b\[(?<erase>[0-2]?)K|\x1b\[(?<by>\d*)(?<move>[CDG])|(?<pen>\x1b\[[0-9;]*m)|${OTHER}|(?<text>[^\x00-\x08\x0b-\x1f\x7f-\x9f])|[^]`,
+  "gu",
+);
+const MAX_COLUMN = 1000;
 const COLOURS = /\x1b\[[0-9;]*m/g;
 
 const SHOWN_LINES = 12;
@@ -65,9 +70,16 @@ function replay(line) {
       row[column++] = pen ? `\x1b[0m${pen}${whole}` : `\x1b[0m${whole}`;
     } else if (groups.back !== undefined) column = whole === "\r" ? 0 : Math.max(column - 1, 0);
     else if (groups.erase !== undefined) row = erased(row, column, groups.erase);
+    else if (groups.move !== undefined) column = moved(column, groups.move, Number(groups.by || 1));
     else if (groups.pen !== undefined) pen = /\[0?m/.test(whole) ? "" : pen + whole;
   }
   return row.join("") + (pen ? pen : "\x1b[0m");
+}
+
+/** Right, left, or to a column. @param {number} column @param {string} how @param {number} by */
+function moved(column, how, by) {
+  const to = how === "G" ? by - 1 : how === "C" ? column + by : column - by;
+  return Math.max(0, Math.min(to, Math.max(column, MAX_COLUMN)));
 }
 
 /** @param {string[]} row @param {number} column @param {string} how */

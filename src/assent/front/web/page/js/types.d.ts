@@ -187,6 +187,12 @@ export interface Grant {
   kind: string;
   tool: string;
   reach: string;
+  value?: string;
+  exact?: string[][];
+  prefixes?: string[][];
+  domains?: string[];
+  writable?: string[];
+  lasts?: "folder" | "everywhere";
   by?: string;
   expires_at?: number;
   max_uses?: number;
