@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from assent.app.lookup import begun_sessions
-from assent.app.output_folders import output_folder
+from assent.app.output_folders import forget_outputs
+from assent.app.storage import blob_store, is_shared
+from assent.config import load_settings
 from assent.events import Envelope, ModelReplied, PromptSubmitted, SessionRenamed
 from assent.parts import Text
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo, SessionLog, title_of
@@ -35,7 +37,7 @@ async def rename_session(log: SessionLog, session: str, title: str, by: str) -> 
 async def delete_session(env: Mapping[str, str], log: SessionLog, session: str) -> None:
     """With the outputs that were kept for it; raises SessionBusy if some process has it open."""
     await log.delete(session)
-    output_folder(env, session).remove()
+    await forget_outputs(env, session, blob_store(log, load_settings(env).blobs, env) if is_shared(env) else None)
 
 
 async def search_sessions(log: SessionLog, wanted: str) -> Sequence[FoundSession]:
