@@ -163,14 +163,14 @@ def test_requests_are_signed_as_amazons_own_library_signs_them(
     )
     ours = signed_headers(request, "eu-west-3", Credentials("KEY", "SECRET", token), "20261118T120000Z")
     url = f"https://s3.example.org{encoded_path(path)}" + (f"?{encoded_query(query)}" if query else "")
-    theirs = AWSRequest(
+    theirs: Any = AWSRequest(
         "PUT", url, headers={"Range": "bytes=0-1", "x-amz-content-sha256": ours["x-amz-content-sha256"]}, data=body
     )
     if token:
         theirs.headers["x-amz-security-token"] = token
     theirs.headers["X-Amz-Date"] = "20261118T120000Z"
     theirs.context["timestamp"] = "20261118T120000Z"
-    auth = S3SigV4Auth(TheirCredentials("KEY", "SECRET"), "s3", "eu-west-3")
+    auth: Any = S3SigV4Auth(TheirCredentials("KEY", "SECRET"), "s3", "eu-west-3")
     canonical = auth.canonical_request(theirs)
     signature = auth.signature(auth.string_to_sign(theirs, canonical), theirs)
     assert ours["authorization"].endswith(f"Signature={signature}")
