@@ -149,6 +149,20 @@ def test_a_line_of_python_loads_no_file_of_the_workspace(tmp_path: Path, code: s
     assert ruling(tmp_path, "python3 -c 'import elsewhere; print(elsewhere.__version__)'", "python3 -c") == "allow"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("code", ["import antigravity", "import this, antigravity", "import idlelib"])
+def test_a_line_of_python_loads_no_module_that_acts(tmp_path: Path, code: str) -> None:
+    assert ruling(tmp_path, f"python3 -c '{code}'", "python3 -c") == "ask"
+
+
+@pytest.mark.spec("C8")
+def test_a_module_of_the_workspace_does_not_run_instead_of_one_that_another_loads(tmp_path: Path) -> None:
+    line = "python3 -c 'import statistics; print(statistics.mean([1]))'"  # it loads `re`
+    assert ruling(tmp_path, line, "python3 -c") == "allow"
+    files(tmp_path, "re.py")
+    assert ruling(tmp_path, line, "python3 -c") == "ask"
+
+
 # --- patch ---
 
 

@@ -516,6 +516,41 @@ def test_a_kept_file_does_not_hide_behind_many_others(guarded: Path, monkeypatch
     assert in_folder(guarded, unreadable.format("notes/*"), mode="yolo") == "deny"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "bash -c 'cat secrets/k'",
+            "python3 -c 'print(open(\"secrets/k\").read())'",
+            "dd if=secrets/k of=/dev/stdout",
+        ),
+        *("git show HEAD:secrets/k", "git diff", "git log -p", "git stash show -p", "git -C . show HEAD"),
+        *("curl file://{root}/secrets/k", "sqlite3 :memory: \"select readfile('secrets/k')\"", "cat notes/twin"),
+        *("grep -r key .", "rg key", "find . -name 'k*' -exec cat {{}} +", "ls | xargs cat", "cp -r . /tmp/x"),
+        "cat /proc/self/cwd/secrets/k",
+    ],
+)
+def test_in_yolo_a_command_that_may_reach_a_guarded_file_needs_approval(guarded: Path, text: str) -> None:
+    command = text.format(root=guarded)
+    assert in_folder(guarded, command, mode="yolo") in ("ask", "deny")
+    assert in_folder(guarded, command, Rule(ruling="allow", tool=SHELL)) in ("ask", "deny")
+
+
+@pytest.mark.parametrize("text", ["make test", "git status", "git log", "git diff -- notes", "bash -c 'ls notes'"])
+def test_in_yolo_a_rule_by_path_leaves_other_commands_alone(guarded: Path, text: str) -> None:
+    assert in_folder(guarded, text, mode="yolo") == "allow"
+
+
+def test_a_search_of_one_file_with_a_second_name_is_asked_about_too(guarded: Path) -> None:
+    def search(name: str) -> str:
+        action = Action(tool="grep_search", args={}, details=None, paths=(f"{guarded}/notes/{name}/",))
+        return Policy([Rule(ruling="deny", path="secrets/**")], roots=(str(guarded),)).judge(action).ruling
+
+    assert search("twin") == "ask"
+    assert search("plain") == "allow"
+
+
 def test_a_rule_about_the_whole_shell_tool_speaks_before_all_others() -> None:
     assert judge(command("ls"), Rule(ruling="deny", tool=SHELL), mode="yolo").ruling == "deny"
     assert judge(command("ls"), Rule(ruling="ask", tool=SHELL), mode="yolo").ruling == "ask"
@@ -808,8 +843,7 @@ def test_a_file_is_kept_however_home_is_written(guarded: Path, monkeypatch: pyte
         assert in_folder(guarded, f"cat {text}", keep, cat, mode=mode) == "deny"
         assert in_folder(guarded, f"(cat {text})", keep, cat, mode=mode) == "deny"
     assert in_folder(guarded, "(cat '~'/x ~/private'/x')", keep, mode=mode) == "deny"
-    wild = "ask" if mode == "default" else "allow"
-    assert in_folder(guarded, "cat ~/priv*/x", keep, cat, mode=mode) == wild
+    assert in_folder(guarded, "cat ~/priv*/x", keep, cat, mode=mode) == "ask"
     assert in_folder(guarded, "cat ~/public", keep, cat, mode=mode) == "allow"
 
 

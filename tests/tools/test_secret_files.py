@@ -160,7 +160,7 @@ async def test_a_secret_cannot_be_searched(bench: Bench) -> None:
 
 @pytest.mark.spec("C8")
 @pytest.mark.parametrize(
-    "text", ["grep -r hunter .", "rg hunter", "find . -name '*.txt' -exec cat {} +", "cat twin.txt"]
+    "text", ["grep -r hunter .", "rg hunter", "find . -name '*.txt' -exec cat {} +", "cat twin.txt", "cat $(ls)"]
 )
 async def test_a_command_that_may_find_a_hard_link_to_a_secret_needs_approval(bench: Bench, text: str) -> None:
     assert (await judged(bench, "run_shell_command", command=text)).ruling == "ask"
@@ -168,6 +168,18 @@ async def test_a_command_that_may_find_a_hard_link_to_a_secret_needs_approval(be
     (bench.root / "twin.txt").write_text("ordinary\n")
     _secrets.cache_clear()
     assert (await judged(bench, "run_shell_command", command=text)).ruling == "allow"
+
+
+@pytest.mark.spec("I3")
+async def test_a_second_name_that_a_secret_got_a_moment_ago_is_known(bench: Bench) -> None:
+    assert "plain.txt" in str(await bench.run("grep_search", pattern="hunter"))  # the folder has been looked through
+    (bench.root / "fresh").mkdir()
+    (bench.root / "fresh" / ".env").write_text(TEXT)
+    os.link(bench.root / "fresh" / ".env", bench.root / "copy.txt")
+    assert (await judged(bench, "read_file", file_path="copy.txt")).ruling == "ask"
+    assert "copy.txt" not in str(await bench.run("grep_search", pattern="hunter"))
+    read = await bench.run("read_many_files", include=["c*"])
+    assert "hunter2" not in str(read.content)
 
 
 @pytest.mark.spec("I3")

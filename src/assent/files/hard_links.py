@@ -1,8 +1,8 @@
 """Secrets that have a second name: `notes.txt` may be the same file as `.env` (hard link), or what `.env` leads to.
 
 Only files with more than one name and links are checked. They are rare where people work; package managers create many,
-so their folders are skipped. One walk serves all queries of the next seconds. If a folder is too large to check, the
-answer is unknown, and the caller must ask a person.
+so their folders are skipped. One walk serves all queries of the next seconds; a file that got its second name since
+then is looked up again. If a folder is too large to check, the answer is unknown, and the caller must ask a person.
 """
 
 import os
@@ -18,6 +18,8 @@ from assent.files.protected import why_secret
 _MAX_ENTRIES = 50_000
 SHORT_LOOK = 5_000
 _KEPT_SECONDS = 3.0
+_COARSE = 0.05
+"""Seconds by which the times of files may be behind the clock."""
 _PASSED_OVER = frozenset((".git", "node_modules", "site-packages", ".venv", "venv", ".tox", ".cache", "target"))
 """Whole trees that tools create: their keys are not the person's secrets, and a `cacert.pem` there has many names."""
 
@@ -39,7 +41,7 @@ def why_second_name(path: str, roots: Sequence[str]) -> str | None:
     if identity is None:
         return None
     try:
-        twin = secrets_with_second_names(roots).get(identity)
+        twin = secrets_with_second_names(roots).get(identity) or _newer(path, roots).get(identity)
     except TooManyFiles:
         return "it has a second name (hard link), which may be that of a secret"
     return None if twin is None else f"it is another name for {twin}, which usually holds secrets"
@@ -60,19 +62,28 @@ def secrets_by_links(roots: Sequence[str], limit: int = _MAX_ENTRIES) -> dict[st
 class _Secrets(Struct, frozen=True):
     twins: dict[Identity, str]
     led: dict[str, str]
+    began: float
+    """The time of day when the walk began."""
 
 
-def _found(roots: Sequence[str], limit: int) -> _Secrets:
-    found = _secrets(tuple(roots), limit, int(time.monotonic() / _KEPT_SECONDS))
+def _found(roots: Sequence[str], limit: int, again: float = 0.0) -> _Secrets:
+    found = _secrets(tuple(roots), limit, int(time.monotonic() / _KEPT_SECONDS), again)
     if found is None:
         raise TooManyFiles
     return found
 
 
+def _newer(path: str, roots: Sequence[str]) -> dict[Identity, str]:
+    """The same from a walk that began after the file got its newest name: a new name changes its `ctime`."""
+    changed = os.lstat(path).st_ctime + _COARSE
+    found = _found(roots, _MAX_ENTRIES)
+    return found.twins if found.began > changed else _found(roots, _MAX_ENTRIES, changed).twins
+
+
 @lru_cache(8)
-def _secrets(roots: tuple[str, ...], limit: int, _moment: int) -> _Secrets | None:
-    """None if there are too many files, which is kept as well."""
-    found = _Secrets({}, {})
+def _secrets(roots: tuple[str, ...], limit: int, _moment: int, _again: float = 0.0) -> _Secrets | None:
+    """None if there are too many files, which is kept as well. Another `_again` walks again."""
+    found = _Secrets({}, {}, time.time())
     for seen, (entry, names) in enumerate(_below(roots)):
         if seen >= limit:
             return None

@@ -28,6 +28,7 @@ _OWN_NAMES = frozenset(("test", "this", "antigravity", "turtle", "turtledemo", "
 
 _PYTHON = """
     setup.py setup.cfg pyproject.toml tox.ini tox.toml noxfile.py tasks.py fabfile.py conftest.py pytest.ini
+    manage.py ruff.toml .ruff.toml
     .pytest.ini pytest.toml .pytest.toml dodo.py pavement.py duties.py invoke.yaml invoke.yml hatch_build.py
     hatch.toml pdm_build.py mypy.ini .mypy.ini .flake8 flake8.cfg pylintrc pylintrc.toml .pylintrc.toml .isort.cfg
     .bandit .style.yapf .sqlfluff pyrightconfig.json .coveragerc.toml behave.ini nose.cfg unittest.cfg locustfile.py

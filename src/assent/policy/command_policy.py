@@ -7,15 +7,15 @@ import glob
 import re
 from collections.abc import Iterable
 from itertools import islice
-from posixpath import dirname, isdir, normpath, realpath
+from posixpath import isdir, normpath, realpath
 
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names
-from assent.plan import Plan, SandboxName, Stage, Word, simple_commands
+from assent.plan import Plan, SandboxName, Stage, simple_commands
 from assent.policy.built_in import PLAIN_READS, READ_ONLY, stays_inside
-from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild, value, with_folders
+from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
 from assent.policy.decision import (
     Verdict,
     by_containment,
@@ -30,6 +30,7 @@ from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
+from assent.policy.guarded_names import named_in_texts, swept, words_of
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling, can_contain
 from assent.policy.sandbox_choice import absolute, sandbox_of, widest
@@ -37,10 +38,8 @@ from assent.policy.script_arguments import program_passed_on
 from assent.policy.shell import CommandRules, Judgement, judge
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.options import examine
 from assent.policy.shell.parsed import understood
 from assent.policy.shell.paths import has_wildcard
-from assent.policy.shell.recursive_search import walks
 from assent.policy.shell.unknown_words import ANY_WORD
 from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind
 from assent.policy.target_checks import module_behind, write_behind
@@ -122,7 +121,7 @@ class CommandJudge:
         stages = list(self._in_folders())
         if not all(folders for _, folders in stages) or any(_may_name_any_file(stage) for stage, _ in stages):
             raise _TooMany
-        placed = [(word, cwd) for stage, folders in stages for word in _words_of(stage) for cwd in folders]
+        placed = [(word, cwd) for stage, folders in stages for word in words_of(stage) for cwd in folders]
         texts = [(expanded(word, cwd), cwd) for word, cwd in placed if not is_wild(word)]
         texts += [
             (found, cwd) for word, cwd in placed if is_wild(word) for found in _all(matches_of(word, cwd), _MAX_PATHS)
@@ -161,6 +160,8 @@ class CommandJudge:
     # --- allowing ---
 
     def _allowed(self, found: Judgement) -> Verdict:
+        if (guarded := self._by_guards(found)) is not None:
+            return guarded
         if self._mode == "yolo":
             return by_yolo()
         verdict = self._by_permissions(found)
@@ -179,7 +180,7 @@ class CommandJudge:
         if whole is not None:
             return by_rule(whole)
         if found.plan is not None:
-            return self._by_guards() or _by_link(found.plan) or self._by_script(found.plan) or self._by_words(found)
+            return _by_link(found.plan) or self._by_script(found.plan) or self._by_words(found)
         return Verdict("ask", "rule", _why_wider(self._details)) if self._details.wider else self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
@@ -224,14 +225,18 @@ class CommandJudge:
     def _allowing(self) -> list[Rule]:
         return [rule for rule in self._rules if rule.ruling == "allow" and rule.words()]
 
-    def _by_guards(self) -> Verdict | None:
-        """Words may reach a guarded file without naming it: through its folder, a wildcard or a hard link."""
+    def _by_guards(self, found: Judgement) -> Verdict | None:
+        """Words may reach a guarded file without naming it: inside a text, through its folder, a wildcard or a hard
+        link.
+        """
         if not self._guards:
             return None
-        names = self._named()
-        trees = [*filter(isdir, names), *self._swept()]
+        names, trees = self._reached(found)
+        named = {one for name in names for one in _lies(name)}
         below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
         for rule in self._guards:
+            if any(rule.guards(one, self._roots) for one in named):
+                return by_guard(rule, "it may name a file that {rule} is about")
             if any(rule.may_be_below(tree, self._roots) for tree in below):
                 return by_guard(rule, "it may reach files that {rule} is about")
         if any(map(has_other_names, names)):
@@ -239,6 +244,17 @@ class CommandJudge:
                 self._guards[0], "a file in it has a second name (hard link) and may be one that {rule} is about"
             )
         return None
+
+    def _reached(self, found: Judgement) -> tuple[list[str], list[str]]:
+        """What may be names of files in the command, and the folders whose files it may read."""
+        if not found.readable:
+            names = self._named_by_text()
+            return names, list(filter(isdir, names))
+        words = self._named()
+        texts = [
+            place for stage, places in self._in_folders() for cwd in places for place in named_in_texts(stage, cwd)
+        ]
+        return [*words, *texts], [*filter(isdir, words), *self._swept()]
 
     def _by_script(self, plan: Plan) -> Verdict | None:
         """Words passed on to a project script, unless a rule or grant names them."""
@@ -249,7 +265,7 @@ class CommandJudge:
 
     def _swept(self) -> list[str]:
         """Folders whose files are read unnamed: those of wildcards, and where a search starts by default."""
-        return [place for stage, folders in self._in_folders() for cwd in folders for place in _swept(stage, cwd)]
+        return [place for stage, folders in self._in_folders() for cwd in folders for place in swept(stage, cwd)]
 
     def _by_built_in(self) -> Verdict:
         """Commands that only read are allowed out of the box, as long as they stay inside the workspace."""
@@ -309,13 +325,6 @@ class CommandJudge:
 def _may_name_any_file(stage: Stage) -> bool:
     """Whether words that are known only at run time may be file names."""
     return any(word.unknown for word in stage.words) and program(stage.words[0].text) not in ANY_WORD
-
-
-def _swept(stage: Stage, cwd: str) -> list[str]:
-    use = examine(program(stage.words[0].text), stage.words)
-    here = [cwd] if use is not None and walks(use) and not use.reads else []
-    wild = [dirname(before_wildcard(word, cwd)) for word in _words_of(stage) if is_wild(word)]
-    return [*(_place(folder, cwd) for folder in wild), *here]
 
 
 def _found(pattern: str, cwd: str) -> list[str]:
@@ -385,10 +394,6 @@ def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
 def _named(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words with the program's bare name, as used in grants and rules."""
     return (program(words[0]), *words[1:])
-
-
-def _words_of(stage: Stage) -> list[Word]:
-    return [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
 
 
 def _values(text: str) -> list[str]:

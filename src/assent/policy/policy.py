@@ -227,7 +227,7 @@ class Policy:
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
         if rule is not None:
             return by_guard(rule, "it searches a folder that {rule} is about")
-        if guards and any(map(has_other_names, action.paths)):
+        if guards and any(has_other_names(path.rstrip("/")) for path in action.paths):
             return by_guard(guards[0], "the file has a second name (hard link) and may be one that {rule} is about")
         return None
 

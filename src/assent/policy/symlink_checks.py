@@ -115,6 +115,8 @@ def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | Non
 
 def _comes_upon_files(name: str, stage: Stage) -> bool:
     """Whether it opens files that no word names."""
+    if shows_content(name) and any(word.unknown for word in stage.words):  # `cat $(ls)`
+        return True
     texts = [word.text for word in stage.words]
     if name in ("find", "xargs"):
         return name == "xargs" or "-exec" in texts

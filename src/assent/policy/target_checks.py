@@ -69,7 +69,7 @@ def module_behind(plan: Plan) -> str | None:
             continue
         loaded = imported(value) if option == "-c" else set[str]()
         for cwd in folders:
-            if (found := _first_module(cwd, loaded, is_top=cwd in plan.roots)) is not None:
+            if (found := _first_module(cwd, loaded, is_top=option == "-m" and cwd in plan.roots)) is not None:
                 return f"Python would load {found} of {cwd} instead of the installed module of that name"
     return None
 
@@ -82,8 +82,8 @@ def _of_python(stage: Stage) -> tuple[str, str]:
 
 
 def _first_module(cwd: str, loaded: Collection[str], *, is_top: bool) -> str | None:
-    """A module there that code loads, or that a tool may load. At the top of the workspace, creating one of those
-    needed approval.
+    """A module there that code loads, or that a tool or another module may load. At the top of the workspace, creating
+    one of those needed approval, and `-m` runs code of the project anyway.
     """
     named = (name + ending for name in sorted(loaded) for ending in ("", ".py", ".pyc", ".so"))
     if found := next((name for name in named if os.path.exists(os.path.join(cwd, name))), None):

@@ -220,3 +220,15 @@ def test_a_folder_may_be_called_like_a_file_that_tools_run() -> None:
     assert decision("touch build/x", "touch") == "allow"
     assert decision("touch BUILD", "touch") == "ask"
     assert decision("mkdir .vscode", "mkdir") == "ask"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        *(("git rm -rf .", "ask"), ("git rm -r --force src", "ask"), ("git rm -fr src", "ask")),
+        *(("git rm -r src", "allow"), ("git rm -f a.txt", "allow"), ("git rm -rf --cached src", "allow")),
+    ],
+)
+def test_removing_whole_folders_with_unsaved_changes_needs_approval(command: str, decision: str) -> None:
+    assert judge(command, rules(allow=["git rm"]), cwd="/w", roots=("/w",)).decision == decision

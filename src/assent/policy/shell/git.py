@@ -155,6 +155,9 @@ def git_rm(use: Use, _words: Words) -> None:
     """
     if any(_OUTSIDE.match(word.text) for word in use.operands):
         use.problems.append("it deletes something outside the workspace")
+    given = {name for name, _ in use.seen}
+    if "-r" in given and given & {"-f", "--force"} and not given & {"--cached", "-n", "--dry-run"}:
+        use.problems.append("it deletes whole folders, with changes that git cannot restore")
 
 
 def git_reflog(use: Use, _words: Words) -> None:

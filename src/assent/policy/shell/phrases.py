@@ -248,7 +248,9 @@ def _same_word(program: str, name: str, token: str) -> bool:
     own = synonyms(program)
     if own.folded:
         name, token = name.casefold(), token.casefold()
-    if token == name or ("/" in token + name and normpath(token) == normpath(name)):
+    if token.endswith("]"):  # a task with arguments: `deploy[prod]`
+        token = token.partition("[")[0] or token
+    if token == name or ("/" in token + name and _same_path(name, token)):
         return True
     if program == "chmod" and _same_rights(name, token):
         return True
@@ -257,6 +259,13 @@ def _same_word(program: str, name: str, token: str) -> bool:
     if own.lists and any(_same_thing(program, name, part) for part in re.split(r"[,/]", token)):
         return True
     return own.shortened and bool(token) and _shortened(name, token) and token not in other_words(program)
+
+
+def _same_path(name: str, token: str) -> bool:
+    """The folder is not known here, so a path that leads elsewhere first may come back to it: `/w/d/x` for `x`."""
+    place = normpath(token)
+    elsewhere = token[:1] in "/$~." and name[:1] != "/"
+    return place == normpath(name) or (elsewhere and place.endswith(f"/{normpath(name)}"))
 
 
 _TASK = re.compile(r"[:/;@\s]+")

@@ -6,6 +6,7 @@ under a rule that names `-c`; nothing here runs.
 
 import ast
 import builtins
+import sys
 
 _MAX_LENGTH = 2_000
 _FUNCTIONS = frozenset(
@@ -91,6 +92,8 @@ def _only_versions(tree: ast.AST) -> bool:
     if any(one.asname for node in imports for one in node.names):
         return False
     others = {name.partition(".")[0] for node in imports for name in _names(node) if name not in _MODULES}
+    if others & sys.stdlib_module_names:  # loading one may be enough: `antigravity` opens a browser
+        return False
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in others]
     asked = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in _DUNDERS]
     return all(any(node.value is name for node in asked) for name in used)

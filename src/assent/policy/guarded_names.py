@@ -1,0 +1,80 @@
+"""How a command may reach a file that a rule guards without naming it as a word of its own: inside a text
+(`bash -c 'cat x'`, `HEAD:x`, `if=x`, `file:///w/x`), through a folder that a program goes through, or through the
+history of a repository.
+
+It finds too many names rather than too few: what it finds needs approval, and nothing is denied because of it.
+"""
+
+import re
+from collections.abc import Sequence
+from posixpath import dirname
+
+from assent.git_folder import split_options
+from assent.plan import Stage, Word
+from assent.policy.cwd_tracking import before_wildcard, is_wild
+from assent.policy.shell.command_rules import program
+from assent.policy.shell.options import examine
+from assent.policy.shell.recursive_search import walks
+
+_PIECE = re.compile(r"[^\s'\"`<>|&;()=$:,@{}\[\]!]+")
+_PROCESS = re.compile(r"^/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)(?=/|$)")
+_PLAIN = frozenset(
+    """
+    ls cat less head tail wc nl tac cut sort uniq comm diff cmp file stat du df grep egrep fgrep rgrep rg tr rev fold
+    column paste join expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 md5sum sha1sum sha256sum
+    sha512sum b2sum cksum basename dirname realpath readlink echo printf test [ cd pwd mkdir touch
+    """.split()  # noqa: SIM905
+)
+"""Each word of these is one file, a pattern or a number, never a text with names in it."""
+_FEEDING = frozenset(("xargs", "parallel"))
+_SHOWING = frozenset(
+    """
+    diff show grep archive format-patch whatchanged diff-tree diff-index diff-files cat-file bundle fast-export
+    range-diff difftool
+    """.split()  # noqa: SIM905
+)
+_SHOWING_WITH = frozenset(("log", "reflog", "stash"))
+_PATCH = re.compile(r"-[pucL].*|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
+
+
+def named_in_texts(stage: Stage, cwd: str) -> list[str]:
+    """What may be paths inside the words of a command."""
+    if program(stage.words[0].text) in _PLAIN:
+        return [_place(word.text, cwd) for word in words_of(stage) if word.text.startswith("/proc/")]
+    pieces = [piece for word in words_of(stage) for piece in _PIECE.findall(word.text)]
+    return [_place(piece, cwd) for piece in dict.fromkeys(pieces)]
+
+
+def _place(piece: str, cwd: str) -> str:
+    """`/proc/self/cwd/x` is a file in the folder of the command."""
+    path = _PROCESS.sub(lambda found: cwd if found[1] == "cwd" else "", piece)
+    return path if path[:1] == "/" else f"{cwd}/{path}"
+
+
+def swept(stage: Stage, cwd: str) -> list[str]:
+    """Folders whose files are read unnamed: those of wildcards, and where a program starts by default."""
+    here = [cwd] if _goes_through(stage) else []
+    wild = [dirname(before_wildcard(word, cwd)) for word in words_of(stage) if is_wild(word)]
+    return [*(folder if folder[:1] == "/" else f"{cwd}/{folder}" for folder in wild), *here]
+
+
+def _goes_through(stage: Stage) -> bool:
+    """Whether it reads files that no word names, beginning in its own folder."""
+    names = [program(word.text) for word in stage.words]
+    if "git" in names and _shows_history([word.text for word in stage.words[names.index("git") + 1 :]]):
+        return True
+    use = examine(names[0], stage.words)
+    return not _FEEDING.isdisjoint(names) or (use is not None and walks(use) and not use.reads)
+
+
+def _shows_history(words: Sequence[str]) -> bool:
+    """Git shows any file that changed, unless words after `--` say which."""
+    _, rest = split_options(list(words))
+    if not rest or ("--" in rest and rest[-1] != "--"):
+        return False
+    return rest[0] in _SHOWING or (rest[0] in _SHOWING_WITH and any(map(_PATCH.fullmatch, rest[1:])))
+
+
+def words_of(stage: Stage) -> list[Word]:
+    """The words behind the program, and the files of redirections."""
+    return [*stage.words[1:], *(one.target for one in stage.redirects if isinstance(one.target, Word))]
