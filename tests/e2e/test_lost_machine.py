@@ -59,3 +59,29 @@ def machine(program: Program, name: str, database: str, settings: str) -> dict[s
     home.mkdir()
     (home / "settings.toml").write_text(settings)
     return {"ASSENT_HOME": str(home), "ASSENT_LOG": database, **ENV}
+
+
+def test_what_a_machine_has_kept_beside_its_sessions_moves_to_the_cluster_with_them(
+    program: Program, postgres_server: PostgresServer
+):
+    database = postgres_server.new_database()
+    (program.folder / "large.txt").write_text(LARGE)
+    (program.folder / ".assent").mkdir()
+    (program.folder / ".assent/policy.toml").write_text("")
+    assert program.run("trust", "--yes").code == 0
+    token = program.run("serve", "token", "add", "bob").out
+    model = program.scenario(
+        asks_for(shell("seq 1 30000", "count"), replace("large.txt", "line 7\n", "line seven\n", "edit")), says("Done.")
+    )
+    assert program.run("-p", "go", "--model", model, "--approval-mode", "yolo").code == 0
+    moved = program.run("log", "migrate", "--to", database)
+    assert moved.code == 0, moved.err
+    assert "and 2 outputs and contents for undo" in moved.out
+    again = program.run("log", "migrate", "--to", database)
+    assert "Copied 0 tokens" in again.out and "and 0 outputs" in again.out
+
+    elsewhere = machine(program, "second", database, "")
+    assert "bob" in program.run("serve", "token", "list", env=elsewhere).out and token
+    assert "untrusted" not in program.run("policy", env=elsewhere).out
+    assert program.run("undo", "latest", "edit", env=elsewhere).code == 0
+    assert (program.folder / "large.txt").read_text() == LARGE

@@ -4,19 +4,27 @@ import argparse
 import asyncio
 import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assent import exit_codes
 from assent.app.log_migration import Copied, CopyProblem, copy_log
-from assent.app.session_log import LogError
-from assent.app.storage import open_log, open_log_at
+from assent.app.session_log import LogError, SessionLog
+from assent.app.storage import blob_store, open_log, open_log_at, shared_state
+from assent.blob_store import BlobUnavailable
 from assent.cli.parsing import Parser, complain
+from assent.config import data_folder, load_settings
+
+if TYPE_CHECKING:
+    from assent.app.state_migration import Moved
 
 EPILOG = """\
   assent log migrate --to postgresql://assent@db.example.org/assent
   assent log migrate --from postgresql://assent@db.example.org/assent --to ~/sessions
 
 LOG is a folder, or the URL of a PostgreSQL database. Sessions that already exist in the target are compared and left
-alone, so you can repeat an interrupted copy. Nothing is deleted. Afterwards, use the new log with
+alone, so you can repeat an interrupted copy. Nothing is deleted. From a folder to a database, it also copies the
+tokens, grants, trust, pins, outputs and contents for undo that are in the same folder. Afterwards, use the new log with
 `assent serve --store` or ASSENT_LOG. Put a password into ~/.pgpass or PGPASSWORD rather than into the URL."""
 
 
@@ -27,27 +35,52 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--to", required=True, metavar="LOG", help="the log to copy to")
     args = parser.parse_args(argv)
     try:
-        copied = asyncio.run(_migrate(args))
+        copied, moved = asyncio.run(_migrate(args))
     except CopyProblem as error:
         complain(str(error))
         return exit_codes.INPUT
-    except LogError as error:
+    except (LogError, BlobUnavailable) as error:
         complain(str(error))
         return exit_codes.STORAGE
-    sys.stdout.write(_summary(copied))
+    sys.stdout.write(_summary(copied) + _rest(moved))
     return exit_codes.OK
 
 
-async def _migrate(args: argparse.Namespace) -> Copied:
+async def _migrate(args: argparse.Namespace) -> "tuple[Copied, Moved | None]":
     source = open_log(os.environ) if args.source is None else open_log_at(args.source)
     try:
         target = open_log_at(args.to)
         try:
-            return await copy_log(source, target, _progress)
+            return await copy_log(source, target, _progress), await _move_state(args, source, target)
         finally:
             await target.close()
     finally:
         await source.close()
+
+
+async def _move_state(args: argparse.Namespace, source: SessionLog, target: SessionLog) -> "Moved | None":
+    """Only from a machine to a cluster: what nodes share has more than one owner. None otherwise."""
+    shared = shared_state(target)
+    if shared is None or shared_state(source) is not None:
+        return None
+    from assent.app.state_migration import copy_state
+
+    blobs = blob_store(target, load_settings(os.environ).blobs, os.environ)
+    assert blobs is not None
+    data = data_folder(os.environ) if args.source is None else Path(os.path.expanduser(args.source))
+    return await copy_state(data, target, shared.records, blobs)
+
+
+def _rest(moved: "Moved | None") -> str:
+    if moved is None:
+        return (
+            "Not copied: tokens, grants, trust and pins, whole outputs of commands, and contents for undo. They stay "
+            "where they are.\n"
+        )
+    lost = f" {moved.skipped} files could not be read and were left out." if moved.skipped else ""
+    records = f"{moved.records} tokens, grants, trusted folders, pins and approved files"
+    left = "Not copied: push subscriptions (browsers subscribe again), and trials that wait.\n"
+    return f"Copied {records}, and {moved.files} outputs and contents for undo.{lost}\n{left}"
 
 
 def _progress(done: int, of: int) -> None:
