@@ -109,6 +109,26 @@ async def test_a_plain_request_is_forwarded_without_what_is_meant_for_the_proxy(
 
 
 @pytest.mark.parametrize(
+    ("header", "body"),
+    [(b"Content-Length: 3", b"abc"), (b"Transfer-Encoding: chunked", b"3\r\nabc\r\n0\r\n\r\n")],
+)
+async def test_the_length_of_a_body_is_passed_on_whatever_the_program_says(header: bytes, body: bytes):
+    """Without it, the server would take the body for another request."""
+    asked: list[bytes] = []
+
+    async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n") + await reader.readexactly(len(body)))
+        writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        writer.close()
+
+    named = header.partition(b":")[0]
+    async with scene("example.org", handler=keep) as net:
+        head = b"POST http://a.example.org/ HTTP/1.1\r\nHost: a.example.org\r\n%s\r\nConnection: %s\r\n\r\n"
+        assert b"204" in await net.say(head % (header, named) + body)
+    assert header in asked[0] and asked[0].endswith(body)
+
+
+@pytest.mark.parametrize(
     ("kind", "host", "wanted"),
     [
         (1, bytes((93, 184, 216, 34)), "93.184.216.34:443"),
@@ -355,3 +375,14 @@ async def test_a_handshake_for_the_judged_host_passes_unchanged(first: bytes):
 async def test_a_handshake_for_another_host_never_reaches_the_server(first: bytes):
     heard, end = await handshake(first)
     assert heard == b"" and "TLS handshake" in end.problem and end.sent == 0
+
+
+@pytest.mark.parametrize("before", [b"\x15\x03\x01\x00\x02\x01\x5a", b"\x14\x03\x01\x00\x01\x01"])
+async def test_nothing_of_tls_comes_before_the_handshake_that_is_checked(before: bytes):
+    heard, end = await handshake(before + client_hello("evil.net"))
+    assert heard == b"" and "does not begin with a handshake" in end.problem
+
+
+async def test_bytes_that_only_look_like_tls_at_first_pass():
+    heard, end = await handshake(b"\x15abc")
+    assert (heard, end.problem) == (b"\x15abc", "")

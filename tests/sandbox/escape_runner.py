@@ -55,9 +55,13 @@ async def main(work: str, home: str, data: str) -> None:
         proxied = confined.sandbox_port is not None
         env = confined_environment(child_environment(extra={"HOME": home}), proxied=proxied)
         proxy = asyncio.ensure_future(refuse(confined.sandbox_port)) if confined.sandbox_port is not None else None
-        finished = await run(
-            ["/bin/bash", "-c", command], cwd=work, env=env, launcher=confined.launcher, terminal=Size(80, 24)
-        )
+        try:
+            finished = await run(
+                ["/bin/bash", "-c", command], cwd=work, env=env, launcher=confined.launcher, terminal=Size(80, 24)
+            )
+        except OSError as error:  # it was not started
+            results.append({"code": None, "output": str(error), "notes": confined.clean_up()})
+            continue
         if proxy is not None:
             proxy.cancel()
         notes = confined.clean_up()

@@ -296,6 +296,24 @@ async def test_a_build_of_10000_files_is_summarized_and_applied(tmp_path: Path):
     assert sum(len(files) for _, _, files in os.walk(bench.work / "out")) == 10_000
 
 
+DEEP = "for number in range(DEPTH): os.mkdir('folder'); os.chdir('folder')"
+
+
+@pytest.mark.parametrize("depth", [300, 1200])
+async def test_folders_that_are_nested_very_deeply_are_tried_and_removed(bench: Workbench, depth: int):
+    """Deeper than Python recurses; and so deep that no path leads there."""
+    program = f"import os\n{DEEP}\nopen('file', 'w').write('x')".replace("DEPTH", str(depth))
+    tried = await bench.tried(f'python3 -c "{program}"; echo y > other')
+    effects = (await tried.trial()).effects
+    assert [one.path for one in effects if one.parts][-1] == "other"
+    assert any("too long" in one.refused for one in effects) == (depth == 1200)
+    await tried.apply()
+    assert (bench.work / "other").read_text() == "y\n"
+    assert os.path.exists(bench.work / ("folder/" * 300 + "file")) == (depth == 300)
+    await tried.triable.discard(MARK)
+    assert bench.leftovers() == []
+
+
 async def test_binary_and_long_files_are_summarized(bench: Workbench):
     tried = await bench.tried("head -c 3000000 /dev/zero > big; seq 1 100000 > long.txt; printf '\\0\\1' > tiny")
     effects = await tried.effects()

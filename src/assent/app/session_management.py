@@ -11,8 +11,9 @@ from assent.app.storage import blob_store, is_shared
 from assent.config import load_settings
 from assent.events import Envelope, ModelReplied, PromptSubmitted, SessionRenamed
 from assent.parts import Text
-from assent.session.log import LogDamaged, NoSuchSession, SessionInfo, SessionLog, title_of
+from assent.session.log import LogDamaged, NoSuchSession, SessionBusy, SessionInfo, SessionLog, title_of
 
+PRUNED_AT_ONCE = 200
 AROUND = 60
 """Characters before and after what was found."""
 
@@ -38,6 +39,23 @@ async def delete_session(env: Mapping[str, str], log: SessionLog, session: str) 
     """With the outputs that were kept for it; raises SessionBusy if some process has it open."""
     await log.delete(session)
     await forget_outputs(env, session, blob_store(log, load_settings(env).blobs, env) if is_shared(env) else None)
+
+
+async def prune_sessions(env: Mapping[str, str], log: SessionLog, before: float, by: str) -> int:
+    """Deletes the sessions that are over and have not changed since then, each with its outputs. Returns how many."""
+    deleted = skipped = 0
+    while found := await log.finished(before, PRUNED_AT_ONCE, skipped):
+        for info in found:
+            try:
+                await log.delete(info.id, seen=info.events, by=by)
+            except NoSuchSession:
+                continue  # somebody else deleted it
+            except SessionBusy:
+                skipped += 1
+                continue
+            output_folder(env, info.id).remove()
+            deleted += 1
+    return deleted
 
 
 async def search_sessions(log: SessionLog, wanted: str) -> Sequence[FoundSession]:

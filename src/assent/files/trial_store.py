@@ -7,7 +7,6 @@ policy, and nothing of the workspace.
 
 import fcntl
 import os
-import shutil
 import stat
 import time
 from contextlib import suppress
@@ -148,10 +147,19 @@ class TrialStore:
 
 
 def remove_tree(path: str) -> None:
-    """Also if a command, or the kernel, left folders that nobody can open."""
-    for folder, names, _ in os.walk(path):
-        for name in names:
-            inner = os.path.join(folder, name)
-            if not os.path.islink(inner):
-                os.chmod(inner, stat.S_IRWXU)
-    shutil.rmtree(path, ignore_errors=True)
+    """Also if a command, or the kernel, left folders that nobody can open, or nested them deeper than a path can be
+    long: each folder is moved to the top before it is emptied. What cannot be removed stays, for the next time.
+    """
+    todo, number = [path], 0
+    while todo:
+        folder = todo.pop()
+        with suppress(OSError):
+            for entry in list(os.scandir(folder)):
+                if not entry.is_dir(follow_symlinks=False):
+                    os.unlink(entry.path)
+                    continue
+                number += 1
+                os.chmod(entry.path, stat.S_IRWXU)
+                os.rename(entry.path, above := f"{path}.{number}")
+                todo.append(above)
+            os.rmdir(folder)

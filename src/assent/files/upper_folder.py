@@ -22,6 +22,8 @@ _SECOND_NAME = "it has a second name (hard link), which keeps the old content"
 _OTHER_NAMES_OUTSIDE = "its other names outside the workspace (hard links) keep the old content"
 _ATTRIBUTES = "its extended attributes and access list are not applied"
 _OVERLAY_ATTRIBUTES = "user.overlay."
+_MAX_PATH = 3000
+"""Bytes of a path below the workspace: the system has a limit for whole paths."""
 _OTHER_KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
 
 
@@ -47,7 +49,7 @@ def read_upper(upper: str, root: str, since: int, copied: Stamps | None = None) 
     """
     with opened(root) as lower:
         reader = _Reader(lower, since, copied or {})
-        reader.walk(upper, "", opaque=False)
+        reader.read(upper)
         reader.delete_missing()
         return reader.found
 
@@ -60,8 +62,21 @@ class _Reader:
         self._copied = copied
         self._missing = set(copied)
         """What the copy had and the walk has not met."""
+        self._folders: list[tuple[str, str, bool]] = []
+        """Those above that are still to be read: where they are, and what `_walk` needs."""
 
-    def walk(self, upper: str, path: str, *, opaque: bool) -> None:
+    def read(self, upper: str) -> None:
+        """Without recursion: a command can nest folders deeper than that."""
+        self._walk(upper, "", opaque=False)
+        while self._folders:
+            inner, path, opaque = self._folders.pop()
+            if len(path.encode(errors="surrogateescape")) > _MAX_PATH:
+                self.found.unappliable.append(Unappliable(_printable(path), "its path is too long"))
+                self._missing = {one for one in self._missing if not one.startswith(f"{path}/")}
+            else:
+                self._walk(inner, path, opaque=opaque)
+
+    def _walk(self, upper: str, path: str, *, opaque: bool) -> None:
         """One folder that exists above. `opaque`: what is below it in the workspace, and not above, is gone."""
         fd = _open_upper(upper)
         try:
@@ -84,7 +99,7 @@ class _Reader:
         self._missing.discard(path)
         if self._copied.get(path) == copied_stamp(above):
             if stat.S_ISDIR(above.st_mode):
-                self.walk(os.path.join(upper, name), path, opaque=False)
+                self._folders.append((os.path.join(upper, name), path, False))
             return
         if stat.S_ISCHR(above.st_mode) and above.st_rdev == 0:
             self._delete(path)
@@ -106,7 +121,7 @@ class _Reader:
         hides = opaque or _is_opaque(inner)
         self._change(path, before, after)
         self._say_special_bits(path, above, before)
-        self.walk(inner, path, opaque=hides and before is not None and before.kind == "folder")
+        self._folders.append((inner, path, hides and before is not None and before.kind == "folder"))
 
     def _file(self, folder: int, name: str, path: str, above: os.stat_result) -> None:
         if not above.st_mode & stat.S_IRUSR:
@@ -124,21 +139,31 @@ class _Reader:
         self._change(path, self._before(path), Entry("link", target=os.readlink(name, dir_fd=folder)))
 
     def _delete(self, path: str) -> None:
-        self._missing.discard(path)
-        before = self._before(path)
-        if before is not None:
-            self._change(path, before, None)
+        """With everything below it."""
+        todo = [path]
+        while todo:
+            path = todo.pop()
+            self._missing.discard(path)
+            before = self._before(path)
+            if before is not None and self._changes(path, before, None) and before.kind == "folder":
+                todo += [_join(path, name) for name in self._names_below(path)]
 
     def _change(self, path: str, before: Entry | None, after: Entry | None) -> None:
-        if before == after:
+        if not self._changes(path, before, after):
             return
-        if problem := _why_unappliable(path, before, after):
-            self.found.unappliable.append(Unappliable(_printable(path), problem))
-            return
-        self.found.effects.append(Effect(path, before, after))
         if before is not None and before.kind == "folder" and (after is None or after.kind != "folder"):
             for name in self._names_below(path):
                 self._delete(_join(path, name))
+
+    def _changes(self, path: str, before: Entry | None, after: Entry | None) -> bool:
+        """Note it; whether it can be applied."""
+        if before == after:
+            return False
+        if problem := _why_unappliable(path, before, after):
+            self.found.unappliable.append(Unappliable(_printable(path), problem))
+            return False
+        self.found.effects.append(Effect(path, before, after))
+        return True
 
     # --- the workspace ---
 

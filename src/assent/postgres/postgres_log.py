@@ -156,6 +156,9 @@ class PostgresLog:
         wanted = [one for one in sessions if "\0" not in one]
         return {row["id"]: sql.info_of(row) for row in await self._rows(sql.INFOS, wanted)}
 
+    async def finished(self, before: float, limit: int, offset: int = 0) -> list[SessionInfo]:
+        return [sql.info_of(row) for row in await self._rows(sql.FINISHED, before, limit, offset)]
+
     async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
         return dict(await self._rows(sql.HEADS, None if sessions is None else list(sessions)))
 

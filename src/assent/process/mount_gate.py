@@ -1,8 +1,9 @@
 """Holds a sandbox back until what it mounted is what was planned, and then lets its command start.
 
 A sandbox is told paths, and resolves them some milliseconds after they were looked up. In that time, another command
-may exchange a folder of the workspace for a link, and the mount would make another place writable. No path can be given
-in a way that rules this out, so the finished mounts are compared with the plan from outside: the kernel lists them with
+may exchange a folder of the workspace for a link, and the mount would make another place writable. So folders that can
+be exchanged are opened here, without following links, and mounted from their descriptors, if the launcher can do that.
+Where it mounts them is still a path. So the finished mounts are compared with the plan, too: the kernel lists them with
 the real place that each of them shows. Like the reaper that uses it, it imports next to nothing.
 """
 
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 WAITS = 98
 """The descriptor on which a launcher waits until it may start its program."""
-BASE, INNER, CLOSED = b"base", b"inner", b"closed"
-"""What is planned for a path: writable, and nobody inside can move it; writable, and part of what is around it; not
-writable."""
+FOLDERS = 400
+"""The first descriptor of a folder that can be exchanged."""
+BASE, INNER, OPENED, CLOSED = b"base", b"inner", b"opened", b"closed"
+"""What is planned for a path: writable, and nobody inside can move it; writable, and part of what is around it, by its
+path or by its descriptor; not writable."""
 _PATIENCE = 30.0
 _PAUSE = 0.0005
 _NO_RIGHTS = b"CapEff:\t0000000000000000\n"
@@ -27,15 +30,36 @@ _DEVICES = (b"devtmpfs", b"devpts")
 _SPECIAL = {b"\\": b"\\134", b" ": b"\\040", b"\t": b"\\011", b"\n": b"\\012"}
 
 
-def plan(base: "Iterable[str]", inner: "Iterable[str]", closed: "Iterable[str]") -> bytes:
+def plan(
+    base: "Iterable[str]", inner: "Iterable[str]", closed: "Iterable[str]", *, by_descriptor: bool = False
+) -> bytes:
     """As `problem` reads it; paths as the kernel writes them."""
-    lines = [(BASE, one) for one in base] + [(INNER, one) for one in inner] + [(CLOSED, one) for one in closed]
+    part = OPENED if by_descriptor else INNER
+    lines = [(BASE, one) for one in base] + [(part, one) for one in inner] + [(CLOSED, one) for one in closed]
     return b"\n".join(kind + b" " + _escaped(os.fsencode(path)) for kind, path in lines)
+
+
+def opened_later(planned: bytes) -> bytes:
+    """The same plan if somebody else opens the folders."""
+    return b"\n".join(
+        line.replace(OPENED, INNER, 1) if line.startswith(OPENED) else line for line in planned.split(b"\n")
+    )
+
+
+def opened_paths(planned: bytes) -> list[bytes]:
+    """The folders that are mounted from descriptors, in the order of these."""
+    return [_unescaped(path) for path in _of_kind(planned, OPENED)]
 
 
 def _escaped(path: bytes) -> bytes:
     for character, written in _SPECIAL.items():
         path = path.replace(character, written)
+    return path
+
+
+def _unescaped(path: bytes) -> bytes:
+    for character, written in reversed(_SPECIAL.items()):
+        path = path.replace(written, character)
     return path
 
 
@@ -55,7 +79,7 @@ def problem(planned: bytes, built: bytes, outside: bytes) -> bytes:
     """The first path that is not mounted as planned; empty if all are. `built` and `outside` are what the kernel lists
     for a process in the sandbox, and for one that is not.
     """
-    base, inner, closed = (_of_kind(planned, kind) for kind in (BASE, INNER, CLOSED))
+    base, inner, closed = (_of_kind(planned, *kinds) for kinds in ((BASE,), (INNER, OPENED), (CLOSED,)))
     mounts = [_Mount(line) for line in built.splitlines()]
     around = [_Mount(line) for line in outside.splitlines()]
     last = {mount.path: mount for mount in mounts}
@@ -75,9 +99,9 @@ def problem(planned: bytes, built: bytes, outside: bytes) -> bytes:
     return b""
 
 
-def _of_kind(planned: bytes, kind: bytes) -> list[bytes]:
+def _of_kind(planned: bytes, *kinds: bytes) -> list[bytes]:
     pairs = [line.partition(b" ") for line in planned.split(b"\n")]
-    return [path for found, _, path in pairs if found == kind]
+    return [path for kind, _, path in pairs if kind in kinds]
 
 
 def _shows_itself(mount: _Mount, mounts: list[_Mount], around: list[_Mount]) -> bool:
@@ -126,6 +150,20 @@ class MountGate:
     def close(self) -> None:
         os.close(self._opening)
 
+    def folders(self) -> list[tuple[int, int]]:
+        """Descriptors of ours, and the numbers that the launcher expects. Raises OSError if a link has come between."""
+        base = [_unescaped(path) for path in _of_kind(self._plan, BASE)]
+        found = list[tuple[int, int]]()
+        try:
+            for path in opened_paths(self._plan):
+                around = max((one for one in base if _is_below(path, one)), key=len)
+                found.append((open_below(around, path[len(around.rstrip(b"/")) + 1 :]), FOLDERS + len(found)))
+        except BaseException:
+            for fd, _ in found:
+                os.close(fd)
+            raise
+        return found
+
     def opened(self, report: int, control: int) -> bytes:
         """Wait for the mounts, and open if they are right; otherwise returns what is wrong. Empty also if the launcher
         has ended, or if there is something to hear at `control`. `report` says which process is in the sandbox.
@@ -146,6 +184,18 @@ class MountGate:
             return wrong
         os.write(self._opening, b"++")
         return b""
+
+
+def open_below(folder: bytes, path: bytes) -> int:
+    """Without following a link. Raises OSError."""
+    fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    for name in path.split(b"/"):
+        try:
+            below = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+        finally:
+            os.close(fd)
+        fd = below
+    return fd
 
 
 def _process_inside(report: int, control: int, until: float) -> int:

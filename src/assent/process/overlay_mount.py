@@ -1,4 +1,5 @@
-"""Mounts an overlay on a folder and starts a program in it: `overlay_mount.py ROOT UPPER WORK PROGRAM ARGUMENTS...`.
+"""Mounts an overlay on a folder and starts a program in it: `overlay_mount.py ROOT UPPER WORK COUNT FOLDERS... PROGRAM
+ARGUMENTS...`.
 
 A program of its own, because a mount namespace belongs to a process: everything that PROGRAM does sees the overlay, and
 nobody else does. Writes go to UPPER; ROOT itself cannot change. If WORK is `-`, UPPER is a full copy of ROOT and takes
@@ -13,6 +14,8 @@ import sys
 _NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 1 << 18
 COPY = "-"
+FOLDERS = 400
+"""The same as in `mount_gate`, which this program does not load."""
 _FAILED = 125
 
 
@@ -21,7 +24,8 @@ class _MountFailed(Exception):
 
 
 def main(argv: list[str]) -> None:
-    root, upper, work, *program = argv
+    root, upper, work, count, *rest = argv
+    folders, program = rest[: int(count)], rest[int(count) :]
     try:
         _isolate()
         _mount(None, "/", None, _RECURSIVE | _PRIVATE, None)
@@ -29,10 +33,23 @@ def main(argv: list[str]) -> None:
             _mount(upper, root, None, _BIND, None)
         else:
             _mount("overlay", root, "overlay", 0, _options(root, upper, work))
+        for number, path in enumerate(folders, FOLDERS):
+            _open_at(root, path, number)
         os.execv(program[0], program)
     except (_MountFailed, OSError) as error:
         sys.stderr.write(f"the workspace cannot be overlaid: {error}\n")
         sys.exit(_FAILED)
+
+
+def _open_at(root: str, path: str, number: int) -> None:
+    """A folder in the overlay, for the program, which mounts it from there (`mount_gate`). No link is followed."""
+    fd = os.open(root, os.O_PATH | os.O_DIRECTORY)
+    for name in os.path.relpath(path, root).split(os.sep):
+        below = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    os.dup2(fd, number)
+    os.close(fd)
 
 
 def _isolate() -> None:

@@ -45,6 +45,8 @@ NEVER_RAN = b"never ran"
 """Said instead of an exit status if the launcher failed."""
 CHANGED = b"changed"
 """Said, after the number of the file, if a file that must not change has another content."""
+EXCHANGED = b"exchanged"
+"""Said, after the number of the error, if a folder that a sandbox needs has become something else."""
 NAME = b"\0assent-run-"
 """Prefix of a command's mark: an abstract address that its reaper holds, so that others can find it."""
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
@@ -145,9 +147,12 @@ class Reaper:
         if self._is_alone():
             return False
         self._report, extra = _descriptors(inputs) if inputs else (-1, [])
-        if self._gate is not None:
-            extra.append((self._gate.waiting, WAITS))
-        self._leader, problem = self._start(argv, cwd, env, extra)
+        try:
+            extra += [] if self._gate is None else [(self._gate.waiting, WAITS), *self._gate.folders()]
+        except OSError as error:
+            self._leader, problem = 0, b"%d %s" % (error.errno or 0, EXCHANGED)
+        else:
+            self._leader, problem = self._start(argv, cwd, env, extra)
         for fd, _ in extra:
             os.close(fd)
         since = process_table.line(self._leader) or []

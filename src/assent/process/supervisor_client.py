@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from assent.plan import ExecutedFile
 from assent.process.ancestry import MARKER, TITLE
 from assent.process.changed_files import FileChanged
-from assent.process.reaper import CHANGED, EMPTY, LEAVE, NEVER_RAN, REPLY
+from assent.process.reaper import CHANGED, EMPTY, EXCHANGED, LEAVE, NEVER_RAN, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
 START_TIMEOUT = 10.0
@@ -237,6 +237,8 @@ def _started(reply: bytes, argv: Sequence[str], cwd: str, unchanged: Sequence[Ex
         return int(number), int(what), int(since[0])
     if what == CHANGED:
         raise FileChanged(unchanged[int(number)].path)
+    if what == EXCHANGED:
+        raise OSError(int(number), "a folder of the workspace was exchanged while its sandbox was built")
     named = {b"cwd": cwd, b"exec": argv[0]}.get(what)
     raise OSError(int(number), os.strerror(int(number)), *([named] if named else []))
 

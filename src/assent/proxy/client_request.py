@@ -30,6 +30,8 @@ _HTTP = {
 _SOCKS = {"accepted": 0, "busy": 1, "refused": 2, "unreachable": 4, "malformed": 7}
 _HOP_BY_HOP = (b"connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"host")
 """Hop-by-hop headers. `Host` is rewritten."""
+_FRAMING = (b"content-length", b"transfer-encoding")
+"""They stay, whatever `Connection` says: without them the server would read the body as another request."""
 
 
 class BadRequest(Exception):
@@ -168,6 +170,7 @@ class RequestBody:
         """The head as the server gets it, which closes the connection after its reply."""
         named = [value for name, value in event.headers if name == b"connection"]
         dropped = {*_HOP_BY_HOP, *(word.strip().lower() for value in named for word in value.split(b","))}
+        dropped -= set(_FRAMING)
         kept = [(n, v) for n, v in event.headers.raw_items() if n.lower() not in dropped and n[:6].lower() != b"proxy-"]
         headers = [(b"Host", host.encode("latin-1")), *kept, (b"Connection", b"close")]
         try:
@@ -181,15 +184,17 @@ class RequestBody:
         while True:
             try:
                 event = self._reading.next_event()
-            except self._h11.RemoteProtocolError as error:
+                is_part = isinstance(event, self._h11.Data | self._h11.EndOfMessage)
+                piece = self._writing.send(event) if is_part else None
+            except self._h11.ProtocolError as error:
                 raise BadRequest(str(error)) from error
             match event:
                 case self._h11.NEED_DATA:
                     self._reading.receive_data(await _received(self._client))
                 case self._h11.Data():
-                    yield self._writing.send(event) or b""
+                    yield piece or b""
                 case self._h11.EndOfMessage():
-                    yield self._writing.send(event) or b""
+                    yield piece or b""
                     return
                 case _:
                     raise BadRequest("the request was cut off")

@@ -7,6 +7,8 @@ encrypted and cannot be checked. Bytes that are not TLS pass at once. Pure.
 from assent.web.hosts import BadHost, canonical_host
 
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME = 22, 1, 0
+_OTHER_RECORDS = (20, 21, 23, 24)
+"""Records of TLS with which no handshake begins; some servers skip a warning before it."""
 _MOST = 65_536
 
 
@@ -29,7 +31,7 @@ class HelloCheck:
         if self.passed:
             return data
         self._held += data
-        if self._host and self._held[0] == _HANDSHAKE and not self._is_checked():
+        if self._host and self._held and not self._is_read():
             return b""
         self.passed = True
         held, self._held = self._held, b""
@@ -39,6 +41,14 @@ class HelloCheck:
         """What is still held back when no more bytes come."""
         held, self._held = self._held, b""
         return held
+
+    def _is_read(self) -> bool:
+        """Whether it is known what the program sends, and that may be sent."""
+        if self._held[0] in _OTHER_RECORDS:
+            if self._held[1:2] == b"\x03":
+                raise WrongName("it is TLS, but does not begin with a handshake")
+            return len(self._held) > 1
+        return self._held[0] != _HANDSHAKE or self._is_checked()
 
     def _is_checked(self) -> bool:
         hello = client_hello(self._held)

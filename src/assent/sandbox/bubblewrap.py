@@ -6,8 +6,10 @@ the box cannot read in `/proc` what is hidden from them. Knows no policy and sta
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 
-from assent.process.mount_gate import WAITS, plan
+from assent.process.mount_gate import FOLDERS, WAITS, plan
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.spawn import Launcher
 from assent.proxy.sandbox_port import INSIDE, opener_argv
@@ -102,10 +104,27 @@ def planned_mounts(box: Box) -> bytes:
     """For `mount_gate`; empty if nothing is mounted in what a command can change."""
     bound = (*box.roots, *box.writable)
     closed = [path for path in (*box.protected, *box.hidden, *box.emptied) if is_below(path, bound)]
-    inner = [*box.ancestors(), *(path for path in box.writable if is_below(os.path.dirname(path), bound))]
+    inner = inner_folders(box)
     if not box.profile.writes or not (closed or inner):
         return b""
-    return plan([path for path in bound if path not in inner], inner, closed)
+    return plan([path for path in bound if path not in inner], inner, closed, by_descriptor=_takes_descriptors())
+
+
+def inner_folders(box: Box) -> list[str]:
+    """What a command in another sandbox of this workspace can exchange for something else, from the outside in."""
+    bound = (*box.roots, *box.writable)
+    nested = (one for one in box.writable if is_below(os.path.dirname(one), bound) and os.path.isdir(one))
+    return sorted({*box.ancestors(), *nested})
+
+
+@cache
+def _takes_descriptors() -> bool:
+    """Whether it knows `--bind-fd`; asking it would take longer than looking."""
+    program = bubblewrap()
+    try:
+        return program is not None and b"--bind-fd" in Path(program).read_bytes()
+    except OSError:
+        return False
 
 
 def _workspace(box: Box) -> Iterator[str]:
@@ -113,8 +132,11 @@ def _workspace(box: Box) -> Iterator[str]:
         for root in box.roots:
             yield from ("--ro-bind", root, root)
         return
-    for path in (*box.roots, *box.writable, *box.ancestors()):
-        yield from ("--bind", path, path)
+    inner = inner_folders(box)
+    for path in (*box.roots, *box.writable):
+        yield from ("--bind", path, path) if path not in inner else ()
+    for number, path in enumerate(inner, FOLDERS):
+        yield from ("--bind-fd", str(number), path) if _takes_descriptors() else ("--bind", path, path)
     for path in box.protected:
         yield from ("--ro-bind", path, path)
 

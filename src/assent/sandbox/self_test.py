@@ -161,7 +161,8 @@ async def _scene(place: str | None = None) -> AsyncGenerator["_Scene"]:
     folder = os.path.realpath(tempfile.mkdtemp(prefix="assent-sandbox-", dir=place))
     work = os.path.join(folder, "work")
     os.mkdir(work)
-    secret = os.path.join(work, "canary")
+    secret = os.path.join(work, "folder", "canary")
+    os.mkdir(os.path.dirname(secret))
     with open(secret, "w") as file:
         file.write("secret")
     with socket.create_server(("127.0.0.1", 0)) as listening:

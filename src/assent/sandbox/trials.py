@@ -23,6 +23,7 @@ from assent.files.copied_tree import Stamps, stamps_of, why_not_copied
 from assent.files.trial_store import TrialFolder, TrialStore
 from assent.process import overlay_mount
 from assent.process.environment import child_environment
+from assent.process.mount_gate import opened_later, opened_paths
 from assent.process.run_program import ProcessLimits, run
 from assent.process.spawn import Launcher
 from assent.sandbox.confinement import Confinement, Unconfined
@@ -94,7 +95,7 @@ class Trials:
         try:
             folder.make()
             launcher = None if copied else await self._launcher(folder, self.root, copied)
-            argv = [*self._mounted(folder, copied), "/bin/true"] if copied else ["/bin/true"]
+            argv = [*self._mounted(folder, copied), "0", "/bin/true"] if copied else ["/bin/true"]
             finished = await run(argv, cwd="/", launcher=launcher, limits=_LIMITS)
             return finished.output.text().strip() if finished.never_ran or finished.code != 0 else ""
         except (Unconfined, OSError) as error:
@@ -121,7 +122,9 @@ class Trials:
 
     async def _launcher(self, folder: TrialFolder, cwd: str, copied: bool) -> Launcher:
         inner = await self._confinement.launcher_for_trial(cwd)
-        return replace(inner, argv=(*self._mounted(folder, copied), *inner.argv))
+        folders = [os.fsdecode(path) for path in opened_paths(inner.mounts)]
+        words = (*self._mounted(folder, copied), str(len(folders)), *folders, *inner.argv)
+        return replace(inner, argv=words, mounts=opened_later(inner.mounts))
 
     def _mounted(self, folder: TrialFolder, copied: bool) -> tuple[str, ...]:
         script, work = os.path.abspath(overlay_mount.__file__), overlay_mount.COPY if copied else folder.work

@@ -156,6 +156,24 @@ async def test_files_grants_output_and_calls_can_be_looked_at(served: Served, ap
     assert (output["offset"], output["done"]) == (4, True)
 
 
+@pytest.mark.spec("C2")
+async def test_what_was_allowed_for_later_sessions_is_listed_and_revoked_in_any_of_them(served: Served, api: Api):
+    waiting = await begun(api)
+    lasting = next(scope for scope in waiting["approval"]["scopes"] if scope.get("lasts") == "folder")
+    first, call, digest = waiting["session"]["id"], waiting["call_id"], waiting["approval"]["digest"]
+    await api.decide(first, call, "proceed_always", digest, scope=lasting["id"])
+    await until_event(api, first, "turn.finished")
+    second = (await api.create())["id"]
+    (granted,) = (await api.get(f"/sessions/{second}/grants"))["grants"]
+    assert granted["grant"]["id"] == lasting["id"]
+    eve = served.api(served.token("eve", "operator", "eve"))
+    hers = (await eve.create())["id"]
+    assert (await eve.get(f"/sessions/{hers}/grants"))["grants"] == []
+    assert (await refused(eve.ask("DELETE", f"/sessions/{hers}/grants/{lasting['id']}"))).status == 404
+    await api.ask("DELETE", f"/sessions/{second}/grants/{lasting['id']}")
+    assert (await api.get(f"/sessions/{second}/grants"))["grants"] == []
+
+
 async def test_a_folder_outside_the_roots_and_a_model_without_a_key_are_refused_with_a_reason(api: Api):
     assert "work below" in str(await refused(api.create(folder="/etc")))
     assert "work below" in str(await refused(api.create(folder="/etc/../etc/ssl")))

@@ -176,8 +176,8 @@ def test_always_says_how_far_it_reaches_and_can_be_taken_back(served: Served, wi
 @pytest.mark.spec("H2")
 @pytest.mark.spec("C2")
 def test_always_asks_what_and_for_how_long_and_each_only_once(served: Served, windows: Windows) -> None:
-    tab = windows.open()
-    tab.begin(served.play(asks_for(shell("git fetch", "c1")), says("Fetched.")), served.project())
+    tab, project = windows.open(), served.project()
+    tab.begin(served.play(asks_for(shell("git fetch", "c1")), says("Fetched.")), project)
     tab.press("Always")
     choices, long = tab.card().locator("label.choice"), tab.card().get_by_label("How long")
     shown = choices.all_inner_texts()
@@ -194,6 +194,13 @@ def test_always_asks_what_and_for_how_long_and_each_only_once(served: Served, wi
     tab.sees("Fetched.")
     (added,) = served.events_of_type("grant.added", tab.page.url.rpartition("/")[2])
     assert (added["grant"]["lasts"], added["grant"].get("expires_at")) == ("folder", None)
+    tab.begin(served.play(says("Later.")), project)
+    tab.sees("Later.")
+    tab.page.get_by_role("button", name="Allowed").click()
+    window = tab.page.get_by_role("dialog")
+    expect(window.get_by_role("listitem")).to_have_text(re.compile("^Exactly git fetch, and nothing else, from now on"))
+    window.get_by_role("button", name="Revoke").click()
+    expect(window.get_by_text("Nothing is always allowed in this session.")).to_be_visible()
 
 
 @pytest.mark.spec("H5")

@@ -1,6 +1,7 @@
 """Sessions: create, list, show, prompt, change, delete."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -10,7 +11,9 @@ from litestar.params import JSONBody, QueryParameter
 from assent.app.model_access import AuthFailed, ModelError
 from assent.app.opening import create_session
 from assent.app.output_folders import fork_with_outputs
-from assent.app.session_log import SessionBusy, SessionLog, SessionPage
+from assent.app.rule_sources import kept_grants
+from assent.app.session_log import SessionBusy, SessionInfo, SessionLog, SessionPage
+from assent.approval import Grant
 from assent.commands import (
     Answer,
     Archive,
@@ -308,9 +311,16 @@ async def events(
 
 @get("/sessions/{session_id:str}/grants")
 async def grants(app_state: TheAppState, caller: TheCaller, session_id: SessionId) -> GrantList:
-    await app_state.gateway.find(caller, session_id)
+    """What is always allowed in this session, including what was allowed before it for later sessions."""
+    info = await app_state.gateway.find(caller, session_id)
     state = await app_state.states.get(session_id)
-    return GrantList(tuple(GrantView(g, state.grant_uses.get(g.id, 0)) for g in state.grants.values()))
+    given = {grant.id: grant for grant in (*_standing(app_state, info), *state.grants.values())}
+    return GrantList(tuple(GrantView(g, state.grant_uses.get(g.id, 0)) for g in given.values()))
+
+
+def _standing(app_state: AppState, info: SessionInfo) -> Sequence[Grant]:
+    """They belong to the user who runs the server, as the sessions that can give them do."""
+    return () if info.owner else kept_grants(app_state.setup.env, info.folder).standing()
 
 
 @delete("/sessions/{session_id:str}/grants/{grant:str}", status_code=200, opt=OPERATOR)
@@ -320,8 +330,9 @@ async def revoke(
     session_id: SessionId,
     grant: ShortId,
 ) -> Response[Taken]:
-    await app_state.gateway.find(caller, session_id)
-    if grant not in (await app_state.states.get(session_id)).grants:
+    info = await app_state.gateway.find(caller, session_id)
+    given = (*_standing(app_state, info), *(await app_state.states.get(session_id)).grants.values())
+    if grant not in {one.id for one in given}:
         raise Problem("not-found", f"there is no grant {grant} in this session")
     key = app_state.gateway.inbox_key(caller, f"revoke {session_id}", grant)
     return _taken(await app_state.gateway.send(session_id, key, RevokeGrant(grant, by=caller.by)))

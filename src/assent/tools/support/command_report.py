@@ -74,6 +74,12 @@ def _ending(finished: ProcessFinished, limits: ProcessLimits) -> str:
             return f"Exit Code: {finished.code}{failed}"
 
 
+def not_built(finished: ProcessFinished) -> str:
+    """Why the sandbox of a command could not be built, in its own words; empty if the command ran."""
+    said = finished.output.text().strip() if finished.never_ran and finished.ended == "exited" else ""
+    return said if said.startswith(("bwrap:", "the sandbox was not built")) else ""
+
+
 def ended_badly(finished: ProcessFinished) -> str:
     """For the person's status line; the model gets a full sentence."""
     match finished:

@@ -2,9 +2,12 @@
 
 import { Access, Audit } from "./access.js";
 import { revoke } from "./acts.js";
-import { html, useEffect, useRef } from "./html.js";
+import { get } from "./api.js";
+import { pathOf } from "./controller.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 import { SHORTCUTS } from "./keys.js";
 import { who } from "./names.js";
+import { plainReach } from "./panels.js";
 import { Phone } from "./phone.js";
 import { prose } from "./prose.js";
 import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
@@ -48,13 +51,20 @@ function Keys() {
   return html`<dl class="keys">${SHORTCUTS.map(([keys, what]) => html`<dt><kbd>${keys}</kbd></dt><dd>${what}</dd>`)}</dl>`;
 }
 
+/** What is allowed in this session, and what was allowed earlier for later sessions, which its events do not say. */
 function Grants() {
   const { talk } = state;
-  if (!talk?.grants.size) return html`<p class="soft">Nothing is always allowed in this session.</p>`;
-  return html`<ul class="form">${[...talk.grants.values()].map(
+  const [standing, setStanding] = useState(/** @type {import("./types.d.ts").Grant[]} */ ([]));
+  const read = () => talk && get(`${pathOf(talk.session)}/grants`).then(({ grants }) => setStanding(grants.map((/** @type {any} */ one) => one.grant)), () => {});
+  useEffect(() => void read(), [talk?.grants.size]);
+  if (!talk) return null;
+  const given = new Map([...standing.filter(({ lasts }) => lasts).map((grant) => /** @type {const} */ ([grant.id, grant])), ...talk.grants]);
+  const end = async (/** @type {string} */ id) => (await revoke(talk.session, id), await read());
+  if (!given.size) return html`<p class="soft">Nothing is always allowed in this session.</p>`;
+  return html`<ul class="form">${[...given.values()].map(
     (grant) => html`<li class="row" key=${grant.id}>
-      <span class="grow">${prose(grant.reach)}<br /><span class="soft small">${grant.by && `given by ${visible(who(grant.by, talk.me))}`}${until(grant)}</span></span>
-      <button class="danger" onClick=${() => void revoke(talk.session, grant.id)}>Revoke</button>
+      <span class="grow">${prose(plainReach(grant.reach, talk.folder))}<br /><span class="soft small">${grant.by && `given by ${visible(who(grant.by, talk.me))}`}${until(grant)}</span></span>
+      <button class="danger" onClick=${() => void end(grant.id)}>Revoke</button>
     </li>`,
   )}</ul>`;
 }

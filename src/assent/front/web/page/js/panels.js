@@ -53,7 +53,7 @@ export function AlwaysPanel({ approval, folder, send, close, allowed }) {
 
 /** How far it reaches, without what is clear here: the folder of the session, and the session itself, whose duration is
  * chosen below. @param {string} reach @param {string} folder */
-const plainReach = (reach, folder) => reach.replaceAll(` ${folder}/`, " ").replace(`, in ${folder}`, "").replace(/, for this session\.?$/, "");
+export const plainReach = (reach, folder) => reach.replaceAll(` ${folder}/`, " ").replace(`, in ${folder}`, "").replace(/, for this session\.?$/, "");
 
 /** For how long something can be allowed. @param {Choice} choice @returns {Term[]} */
 const termsOf = ({ answer, lasting }) => [...LIMITS.map(({ label, limits }) => ({ label, answer: { ...answer, ...limits } })), ...lasting];
