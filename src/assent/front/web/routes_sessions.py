@@ -319,7 +319,7 @@ async def grants(app_state: TheAppState, caller: TheCaller, session_id: SessionI
 
 
 def _standing(app_state: AppState, info: SessionInfo) -> Sequence[Grant]:
-    """They belong to the user who runs the server, as the sessions that can give them do."""
+    """They belong to the user who runs the server, like the sessions in which they can be given."""
     return () if info.owner else kept_grants(app_state.setup.env, info.folder).standing()
 
 
