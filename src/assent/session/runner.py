@@ -495,6 +495,7 @@ def _scheduler(
             clock=options.clock,
             masker=options.masker,
             give_way=options.give_way,
+            settle=options.settle,
         )
 
     return LazyScheduler(load)

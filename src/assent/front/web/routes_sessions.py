@@ -168,7 +168,9 @@ async def fork(app_state: TheAppState, caller: TheCaller, session_id: SessionId)
     await app_state.gateway.find(caller, session_id)
     key = app_state.gateway.inbox_key(caller, f"fork {session_id}", None)
     made = await app_state.gateway.done_before(key)
-    copy = made or await fork_with_outputs(app_state.setup.env, app_state.log, session_id, key.stamp, by=caller.by)
+    copy = made or await fork_with_outputs(
+        app_state.setup.env, app_state.log, session_id, key.stamp, by=caller.by, store=app_state.blobs
+    )
     app_state.engine.nudge(copy)
     app_state.overview.touch(caller.principal.owner, approvals=True)
     return await app_state.gateway.view(await app_state.log.info(copy))
