@@ -1,4 +1,6 @@
-"""The shape of the code: one name for each module, files that can be read in one go, and structs created by keyword."""
+"""The shape of the code: unique names of modules, files that can be read in one go, one file per tool, and structs
+created by keyword.
+"""
 
 import ast
 from collections import Counter
@@ -7,6 +9,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src/assent"
 MAX_POSITIONAL_FIELDS = 5
+MAX_LINES = 500
 SHORT = ("Verdict",)
 """Created in dozens of places from the first three fields: `Verdict("ask", "rule", why)`."""
 
@@ -14,6 +17,17 @@ SHORT = ("Verdict",)
 def test_no_two_modules_have_the_same_name():
     names = Counter(path.name for path in SOURCE.rglob("*.py") if path.stem not in ("__init__", "__main__"))
     assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_no_file_is_too_long_to_read_in_one_go():
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    assert {name: length for name, length in lengths.items() if length > MAX_LINES} == {}
+
+
+def test_every_tool_has_a_file_of_its_own():
+    tools = {path.name: [one.name for one in classes(path, "Tool[")] for path in (SOURCE / "tools").glob("*.py")}
+    assert sum(map(len, tools.values())) > 15, "the tools were not found"
+    assert {name: found for name, found in tools.items() if len(found) > 1} == {}
 
 
 def test_structs_with_many_fields_are_created_by_keyword():
@@ -32,6 +46,12 @@ def structs(path: Path) -> Iterator[ast.ClassDef]:
         if isinstance(node, ast.ClassDef) and any(
             ast.unparse(base).endswith(("Struct", "Event")) for base in node.bases
         ):
+            yield node
+
+
+def classes(path: Path, base: str) -> Iterator[ast.ClassDef]:
+    for node in ast.parse(path.read_bytes()).body:
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(one).startswith(base) for one in node.bases):
             yield node
 
 

@@ -147,7 +147,7 @@ def test_an_engine_needs_a_log_that_is_shared(program: Program, command: str):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "say which engine to work for"),
+        ((), "name the engine to work for"),
         (("--engine", "temporal://x", "--workspaces", "srv=host"), "must be FOLDER=HOST"),
         (("--engine", "http://x"), "temporal://HOST:PORT/NAMESPACE"),
     ],

@@ -82,6 +82,16 @@ async def test_a_session_that_went_on_elsewhere_is_reported_and_not_overwritten(
     assert f"of session {session} differs between the two logs" in refused.err
 
 
+def test_old_sessions_can_be_deleted_and_the_audit_keeps_that(program: Program, database: str):
+    session = make_session(program, database)
+    assert run(program, database, "log", "prune", "--days", "1").out == "Deleted 0 sessions.\n"
+    assert session in run(program, database, "sessions", "list").out
+    assert run(program, database, "log", "prune", "--days", "0.0000001").out == "Deleted 1 sessions.\n"
+    assert session not in run(program, database, "sessions", "list").out
+    assert "deleted the session first prompt" in run(program, database, "audit", "list").out
+    assert run(program, database, "log", "prune").code == exit_codes.INPUT
+
+
 def test_a_database_that_cannot_be_reached_is_a_clear_error_without_the_password(program: Program):
     ended = run(program, "postgresql://ann:hunter2@127.0.0.1:1/assent", "sessions", "list")
     assert ended.code == exit_codes.STORAGE

@@ -65,7 +65,8 @@ def test_servers_do_not_share_a_data_folder() -> None:
 
 
 def test_alerts_watch_metrics_that_exist() -> None:
-    code = "".join(path.read_text() for path in (ROOT / "src/assent/front/web").glob("*metrics.py"))
+    sources = [*(ROOT / "src/assent/front/web").glob("*metrics.py"), ROOT / "src/assent/app/worker_probe.py"]
+    code = "".join(path.read_text() for path in sources)
     known = set(re.findall(r'"(assent_[a-z_]+)"', code))
     alerts = yaml.safe_load((DEPLOY / "alerts.yaml").read_text())
     text = " ".join(rule["expr"] for group in alerts["groups"] for rule in group["rules"])

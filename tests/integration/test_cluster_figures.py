@@ -28,12 +28,12 @@ AT_ONCE = 12
 IDLE_SECONDS = 10.0
 ANSWERS = 200
 ANSWERS_PER_SECOND = float(os.environ.get("CLUSTER_ANSWERS_PER_SECOND", "4"))
-MOST_PROMPTED = 500
+MOST_PROMPTED = 60
 """More sessions than this are copies of one of them, in the database, under ids of their own."""
 COPY = """
 SET search_path = assent;
-CREATE TEMP TABLE made AS SELECT n, 'copy-' || lpad(n::text, 8, '0') AS id, (SELECT id FROM sessions LIMIT 1) AS of
-    FROM generate_series(1, {count}) n;
+CREATE TEMP TABLE made AS SELECT left(of, 16) || lpad(to_hex(n), 16, '0') AS id, of
+    FROM (SELECT id AS of FROM sessions LIMIT 1) one, generate_series(1, {count}) n;
 INSERT INTO sessions SELECT (jsonb_populate_record(s, jsonb_build_object('id', made.id))).*
     FROM made JOIN sessions s ON s.id = of;
 INSERT INTO events

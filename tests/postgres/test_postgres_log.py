@@ -16,6 +16,7 @@ from assent.postgres import postgres_writer
 from assent.postgres.append_batch import APPEND
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_log import PostgresLog
+from assent.postgres.postgres_schema import CURRENT
 from assent.session.log import Fence, LogUnavailable, LostFence, Opening, SessionBusy, Stamp
 from support.postgres_server import PostgresServer
 from support.waiting import WAIT_LIMIT
@@ -238,11 +239,22 @@ async def test_a_schema_of_a_newer_version_is_refused(
     postgres_server: PostgresServer, schema: str, log: PostgresLog, admin: Connection
 ):
     await log.create("s", 1.0, CREATED)
-    await admin.execute("UPDATE layout SET version = 99")
-    newer = PostgresLog(postgres_server.url, schema)
+    await admin.execute("UPDATE layout SET version = 99, oldest = 98")
+    older = PostgresLog(postgres_server.url, schema)
     with pytest.raises(LogUnavailable, match="written by a newer Assent"):
-        await newer.sessions()
-    await newer.close()
+        await older.sessions()
+    await older.close()
+
+
+async def test_a_newer_version_may_let_older_ones_go_on_so_that_nodes_are_upgraded_one_by_one(
+    postgres_server: PostgresServer, schema: str, log: PostgresLog, admin: Connection
+):
+    await log.create("s", 1.0, CREATED)
+    await admin.execute("UPDATE layout SET version = 99, oldest = $1", CURRENT)
+    older = PostgresLog(postgres_server.url, schema)
+    assert [info.id for info in await older.sessions()] == ["s"]
+    assert await admin.fetchval("SELECT version FROM layout") == 99
+    await older.close()
 
 
 async def test_many_machines_may_create_the_tables_at_once(postgres_server: PostgresServer, schema: str):

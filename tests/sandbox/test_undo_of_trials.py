@@ -87,5 +87,5 @@ async def test_a_kept_file_that_was_tampered_with_is_not_restored(scene: Scene):
     await scene.applied()
     for kept in Path(scene.bench.store.folder(MARK).kept).iterdir():
         kept.write_text("tampered\n")
-    with pytest.raises(ToolFailed, match="not the one that was shown"):
+    with pytest.raises(ToolFailed, match="not what was shown"):
         await scene.undone("c1", "u1")

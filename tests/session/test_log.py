@@ -703,6 +703,15 @@ async def test_the_sessions_of_an_owner_come_in_pages(log: SessionLog):
     assert await log.page("eve", 9) == SessionPage([], 0, 0)
 
 
+async def test_what_is_over_for_long_is_known_the_oldest_first(log: SessionLog):
+    for number in range(5):
+        await log.create(f"s{number}", float(number), CREATED)
+    fence = await log.acquire("s1")
+    await log.append(fence, [Envelope(2, 1.0, "s1", PromptSubmitted("p", "go", "ann"))])
+    assert [info.id for info in await log.finished(3.5, 9)] == ["s0", "s2", "s3"], "s1 has an unfinished turn"
+    assert [info.id for info in await log.finished(9.0, 2, 1)] == ["s2", "s3"]
+
+
 async def test_sessions_with_commands_are_known(log: SessionLog):
     for session in ("s", "t"):
         await log.create(session, 1.0, CREATED)

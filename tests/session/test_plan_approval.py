@@ -45,7 +45,9 @@ async def test_an_accepted_plan_ends_plan_mode_and_becomes_the_list_of_steps(ans
     assert NAME in [tool.name for tool in first.tools] and NAME not in [tool.name for tool in second.tools]
 
 
-@pytest.mark.parametrize(("answer", "told"), [("Keep planning", "go on planning"), ("also the docs", "also the docs")])
+@pytest.mark.parametrize(
+    ("answer", "told"), [("Keep planning", "continue planning"), ("also the docs", "also the docs")]
+)
 async def test_any_other_answer_goes_back_to_the_model_which_plans_on(answer: str, told: str):
     harness = planning(PLAN, text("A better plan."))
     async with await harness.open(mode="plan") as runner:

@@ -271,6 +271,27 @@ async def test_without_a_worker_the_caller_is_told_and_the_session_runs_when_the
         await cluster.until_event(session, TurnFinished)
 
 
+async def test_a_session_whose_host_is_down_begins_new_runs_of_its_workflow_and_runs_when_the_host_is_back(
+    temporal_server: TemporalServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(session_workflow, "UNCLAIMED_TIMEOUT", session_workflow.timedelta(seconds=0.2))
+    monkeypatch.setattr(session_workflow, "ATTEMPTS_PER_RUN", 1)
+    cluster = Cluster(temporal_server, text("Done."))
+    cluster.hosts = {"/a": "ada"}
+    session = await cluster.session("/a")
+    handle = (await cluster.address.connect()).get_workflow_handle(workflow_id(session))
+
+    async def another_run() -> bool:
+        info = (await handle.describe()).raw_description.workflow_execution_info
+        return info.first_run_id != info.execution.run_id
+
+    async with cluster.worker(host="bob"):
+        await cluster.engine.wake(session)
+        await cluster.until(another_run)
+        async with cluster.worker(host="ada"):
+            await cluster.until_event(session, TurnFinished)
+
+
 async def test_an_engine_that_cannot_be_reached_is_a_clear_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("assent.temporal.temporal_engine.RPC_TIMEOUT", session_workflow.timedelta(seconds=0.2))
     log = MemoryLog()

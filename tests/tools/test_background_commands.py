@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from assent.files.workspace import Workspace
-from assent.tools.background_tools import background_tools
+from assent.tools.list_background_processes import ListBackgroundTool
+from assent.tools.read_background_output import ReadBackgroundTool
 from assent.tools.shell import ShellTool
+from assent.tools.stop_background_process import StopBackgroundTool
 from assent.tools.support.background_processes import BackgroundCommands
 from assent.tools.support.files import Files
 from assent.tools.tool import AnyTool, ToolFailed, ToolResult
@@ -28,7 +30,9 @@ class Background:
             lambda call, outcome: self.ended.append((call, outcome)),
         )
         shell = ShellTool(Files(Workspace([str(bench.root)], str(bench.root))), background=self.commands, terminal=None)
-        self.tools: dict[str, AnyTool] = {tool.name: tool for tool in (shell, *background_tools(self.commands))}
+        kinds = (ListBackgroundTool, ReadBackgroundTool, StopBackgroundTool)
+        tools = (shell, *(kind(self.commands) for kind in kinds))
+        self.tools: dict[str, AnyTool] = {tool.name: tool for tool in tools}
 
     async def call(self, name: str, **args: object) -> ToolResult:
         return await self.tools[name].build(args).execute(PERMIT, LiveRecorder())

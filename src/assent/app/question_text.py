@@ -191,10 +191,15 @@ def _url_lines(url: str) -> list[str]:
 
 def _asked(question: Question, style: Style) -> Iterator[str]:
     yield from (style.bold(line) for line in safe(question.question).splitlines())
-    described = {option.label: option.description for option in question.options if option.description}
-    for number, label in enumerate(option_labels(question), start=1):
-        more = f": {safe(described[label], 'label')}" if label in described else ""
-        yield f"  {number}  {safe(label, 'label')}{more}"
+    yield from (f"  {number}  {words}" for number, words in enumerate(option_words(question), start=1))
+
+
+def option_words(question: Question) -> list[str]:
+    """The options as they are shown, each with all of its description: people choose by it."""
+    if question.type == "yesno":
+        return option_labels(question)
+    both = (": ".join(filter(None, (option.label, option.description))) for option in question.options)
+    return [one_line(words) for words in both]
 
 
 def option_labels(question: Question) -> list[str]:

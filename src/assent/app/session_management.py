@@ -2,14 +2,21 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.app.lookup import begun_sessions
-from assent.app.output_folders import output_folder
+from assent.app.output_folders import forget_outputs
+from assent.app.storage import blob_store, is_shared
+from assent.config import load_settings
 from assent.events import Envelope, ModelReplied, PromptSubmitted, SessionRenamed
 from assent.parts import Text
-from assent.session.log import LogDamaged, NoSuchSession, SessionInfo, SessionLog, title_of
+from assent.session.log import LogDamaged, NoSuchSession, SessionBusy, SessionInfo, SessionLog, title_of
+
+PRUNED_AT_ONCE = 200
+if TYPE_CHECKING:
+    from assent.blob_store import BlobStore
 
 AROUND = 60
 """Characters before and after what was found."""
@@ -35,7 +42,29 @@ async def rename_session(log: SessionLog, session: str, title: str, by: str) -> 
 async def delete_session(env: Mapping[str, str], log: SessionLog, session: str) -> None:
     """With the outputs that were kept for it; raises SessionBusy if some process has it open."""
     await log.delete(session)
-    output_folder(env, session).remove()
+    await forget_outputs(env, session, _store(env, log))
+
+
+def _store(env: Mapping[str, str], log: SessionLog) -> "BlobStore | None":
+    return blob_store(log, load_settings(env).blobs, env) if is_shared(env) else None
+
+
+async def prune_sessions(env: Mapping[str, str], log: SessionLog, before: float, by: str) -> int:
+    """Deletes the sessions that are over and have not changed since then, each with its outputs. Returns how many."""
+    deleted = skipped = 0
+    store = _store(env, log)
+    while found := await log.finished(before, PRUNED_AT_ONCE, skipped):
+        for info in found:
+            try:
+                await log.delete(info.id, seen=info.events, by=by)
+            except NoSuchSession:
+                continue  # somebody else deleted it
+            except SessionBusy:
+                skipped += 1
+                continue
+            await forget_outputs(env, info.id, store)
+            deleted += 1
+    return deleted
 
 
 async def search_sessions(log: SessionLog, wanted: str) -> Sequence[FoundSession]:

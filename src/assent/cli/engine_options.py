@@ -1,4 +1,4 @@
-"""The options of `assent serve` and `assent work` that say which engine runs the sessions, and where."""
+"""The options that `assent serve` and `assent work` share: which engine runs the sessions, and where they may work."""
 
 import argparse
 import os
@@ -22,6 +22,16 @@ def add_to(parser: Parser) -> None:
         default=[],
         metavar="FOLDER=HOST",
         help="which host has the folders below this one (repeatable; default: every worker has every folder)",
+    )
+
+
+def add_root(parser: Parser) -> None:
+    parser.add_argument(
+        "--root",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="where sessions may work (default: your home folder and this one)",
     )
 
 

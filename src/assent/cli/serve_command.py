@@ -57,13 +57,7 @@ def build_parser() -> Parser:
         metavar="URL",
         help="a proxy on this machine handles TLS; clients use this URL, which may have a path: https://host/assent",
     )
-    add(
-        "--root",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="where sessions may work (default: your home folder and this one)",
-    )
+    engine_options.add_root(parser)
     add(
         "--allow-model",
         action="append",

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -44,13 +43,7 @@ def build_parser() -> Parser:
         default="",
         help="run only sessions whose folders --workspaces assigns to this host (default: those assigned to no host)",
     )
-    add(
-        "--root",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="where sessions may work (default: your home folder and this one)",
-    )
+    engine_options.add_root(parser)
     add(
         "--drain",
         type=float,
@@ -64,7 +57,7 @@ def build_parser() -> Parser:
         default="127.0.0.1",
         help="the address in the private network where servers connect for live text (default: this machine only)",
     )
-    add("--probe", metavar="HOST:PORT", help="answer /healthz, /readyz and /metrics there (default: nowhere)")
+    add("--probe", metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics there (default: nowhere)")
     add("--address", metavar="URL", default="", help="the URL of the page, for links in webhooks")
     return parser
 
@@ -111,22 +104,16 @@ def _roots(given: list[str], env: dict[str, str]) -> tuple[str, ...]:
 
 
 async def _until_stopped(setup: "WorkerSetup") -> None:
+    from assent.app.stop_signals import on_stop_signal
     from assent.app.worker_setup import work
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    interrupts = 0
 
     def interrupted() -> None:
-        nonlocal interrupts
-        interrupts += 1
-        if interrupts > 1:
-            os._exit(130)
         _say("stopping; sessions continue on other workers (a second signal exits at once)")
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupted)
+    on_stop_signal(interrupted)
     await work(setup, stop, _say)
 
 

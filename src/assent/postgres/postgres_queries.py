@@ -15,6 +15,7 @@ SESSIONS = _INFO + _NEWEST_FIRST
 SESSIONS_OF = f"{_INFO} WHERE owner = $1 {_NEWEST_FIRST}"
 PAGE = f"{_INFO} WHERE owner = $1 AND archived = ANY ($2::boolean[]) {_NEWEST_FIRST} LIMIT $3 OFFSET $4"
 COUNT_SESSIONS = "SELECT archived, count(*) FROM sessions WHERE owner = $1 GROUP BY archived"
+FINISHED = f"{_INFO} WHERE updated_at < $1 AND NOT unfinished ORDER BY updated_at, id LIMIT $2 OFFSET $3"
 INFOS = _INFO + "WHERE id = ANY ($1)"
 HEADS = "SELECT id, next_seq - 1 FROM sessions WHERE $1::text[] IS NULL OR id = ANY ($1)"
 EVENTS = """

@@ -84,9 +84,19 @@ UPDATE approvals SET owner = (SELECT owner FROM sessions WHERE id = approvals.se
 CREATE INDEX approvals_by_owner ON approvals (owner, asked_at, session, call_id);
 CREATE INDEX sessions_by_owner ON sessions (owner, archived, updated_at DESC, id DESC)"""
 """The owner of a session never changes."""
-VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS)
+_BLOBS = """
+CREATE TABLE blobs (
+    session text NOT NULL, name text NOT NULL, part integer NOT NULL, size bigint NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (session, name, part)
+);
+ALTER TABLE blobs ALTER COLUMN data SET STORAGE EXTERNAL"""
+_OLDEST = "ALTER TABLE layout ADD COLUMN oldest integer NOT NULL DEFAULT 0"
+VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS, _OLDEST, _BLOBS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
+OLDEST_COMPATIBLE = 7
+"""Processes of this version and newer ones can use these tables as well, so that nodes can be upgraded one by one. A
+migration that only adds what older processes need not know leaves this as it is."""
 _MIGRATING = 0x0A55E27
 """The advisory lock that the migrating process holds."""
 _HAS_LAYOUT = """
@@ -97,11 +107,12 @@ SELECT EXISTS (
 
 async def migrate(connection: Connection, schema: str) -> None:
     """All or nothing, even if several machines start at once."""
-    version = await _version(connection, schema)
-    if version == CURRENT:
+    if await _is_usable(connection, schema):
         return
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATING)
+        if await _is_usable(connection, schema):
+            return
         version = await _version(connection, schema)
         if version > CURRENT:
             raise LogUnavailable(
@@ -117,7 +128,14 @@ async def _upgrade(connection: Connection, schema: str, version: int) -> None:
         await connection.execute(f'INSERT INTO "{schema}".layout VALUES (0)')
     for statements in VERSIONS[version:]:
         await connection.execute(statements)
-    await connection.execute(f'UPDATE "{schema}".layout SET version = $1', CURRENT)
+    await connection.execute(f'UPDATE "{schema}".layout SET version = $1, oldest = $2', CURRENT, OLDEST_COMPATIBLE)
+
+
+async def _is_usable(connection: Connection, schema: str) -> bool:
+    version = await _version(connection, schema)
+    if version <= CURRENT:
+        return version == CURRENT
+    return await connection.fetchval(f'SELECT oldest FROM "{schema}".layout') <= CURRENT
 
 
 async def _version(connection: Connection, schema: str) -> int:

@@ -104,6 +104,11 @@ def _info(row: tuple[Any, ...]) -> SessionInfo:
     return SessionInfo(**named, unfinished=bool(unfinished), held=bool(held), archived=bool(archived))
 
 
+def finished(before: float, limit: int, offset: int) -> Callable[[sqlite3.Connection], list[SessionInfo]]:
+    found = f"{_ONE} WHERE updated_at < ? AND NOT unfinished ORDER BY updated_at, id LIMIT ? OFFSET ?"
+    return lambda db: [_info(row) for row in db.execute(found, (before, limit, offset))]
+
+
 def heads(sessions: Iterable[str] | None) -> Callable[[sqlite3.Connection], dict[str, int]]:
     found = "SELECT id, next_seq - 1 FROM sessions"
     if sessions is None:

@@ -225,6 +225,10 @@ class SessionLog(Protocol):
         """Those that exist, by id."""
         ...
 
+    async def finished(self, before: float, limit: int, offset: int = 0) -> list[SessionInfo]:
+        """Sessions that nothing was added to since then, and that wait for nothing, the oldest first."""
+        ...
+
     async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
         """The number of the newest event of every session, or of these."""
         ...

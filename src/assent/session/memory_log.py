@@ -170,6 +170,10 @@ class MemoryLog:
     async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
         return {id: _info(id, self._sessions[id]) for id in sessions if id in self._sessions}
 
+    async def finished(self, before: float, limit: int, offset: int = 0) -> list[SessionInfo]:
+        found = [info for info in await self.sessions() if info.updated_at < before and not info.unfinished]
+        return sorted(found, key=lambda info: (info.updated_at, info.id))[offset : offset + limit]
+
     async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
         wanted = self._sessions if sessions is None else set(sessions)
         return {id: len(stored.events) for id, stored in self._sessions.items() if id in wanted}

@@ -185,6 +185,9 @@ class SqliteLog:
     async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
         return await self._inline(index.infos(sessions))
 
+    async def finished(self, before: float, limit: int, offset: int = 0) -> list[SessionInfo]:
+        return await self._read(index.finished(before, limit, offset))
+
     async def heads(self, sessions: Iterable[str] | None = None) -> dict[str, int]:
         return await self._read(index.heads(sessions))
 

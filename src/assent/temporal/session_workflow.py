@@ -13,13 +13,16 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, TimeoutError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, TimeoutError, TimeoutType, is_cancelled_exception
 
 WORKFLOW = "assent.session"
 ACTIVITY = "assent.run_session"
 NUDGE = "nudge"
 HEARTBEAT_TIMEOUT = timedelta(seconds=4)
 """After this silence, a worker counts as lost."""
+UNCLAIMED_TIMEOUT = timedelta(hours=1)
+"""If no worker has taken the session by then, a new attempt begins: an attempt that waits forever, for a host that is
+down, would collect nudges without a bound."""
 LONGEST_RUN = timedelta(days=365)
 ATTEMPTS_PER_RUN = 200
 """Then the workflow continues as a new run with an empty history."""
@@ -48,7 +51,8 @@ class Attempt:
 class Ended:
     state: str
     """`parked`: it has nothing to do; `again`: it has, but not here; `refused`: its token is too old; `cannot_open`:
-    the detail says why, and another attempt would not help; `failed`: it may help; `lost`: nobody heard of it again."""
+    the detail says why, and another attempt would not help; `failed`: it may help; `lost`: nobody heard of it again;
+    `unclaimed`: no worker has taken it."""
     detail: str = ""
 
 
@@ -84,6 +88,7 @@ async def _attempt(supervised: Supervised) -> Ended:
             Attempt(supervised.session, supervised.token),
             result_type=Ended,
             task_queue=supervised.queue,
+            schedule_to_start_timeout=UNCLAIMED_TIMEOUT,
             start_to_close_timeout=LONGEST_RUN,
             heartbeat_timeout=HEARTBEAT_TIMEOUT,
             retry_policy=RetryPolicy(maximum_attempts=1),  # every attempt needs a token of its own
@@ -92,11 +97,21 @@ async def _attempt(supervised: Supervised) -> Ended:
     except ActivityError as error:
         if is_cancelled_exception(error):
             raise
-        return Ended("lost" if isinstance(error.cause, TimeoutError) else "failed", str(error.cause))
+        return Ended(_why(error), str(error.cause))
+
+
+def _why(error: ActivityError) -> str:
+    match error.cause:
+        case TimeoutError(type=TimeoutType.SCHEDULE_TO_START):
+            return "unclaimed"
+        case TimeoutError():
+            return "lost"
+        case _:
+            return "failed"
 
 
 async def _prepare_next(supervised: Supervised, ended: Ended) -> None:
-    if ended.state in ("parked", "again", "cannot_open"):
+    if ended.state in ("parked", "again", "cannot_open", "unclaimed"):
         supervised.failures = 0
         return
     supervised.failures += 1

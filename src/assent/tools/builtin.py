@@ -10,17 +10,19 @@ from assent.files.workspace import Workspace
 from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
-from assent.tools.background_tools import background_tools
 from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
+from assent.tools.list_background_processes import ListBackgroundTool
 from assent.tools.list_directory import ListDirectoryTool
 from assent.tools.propose_plan import ProposePlanTool
+from assent.tools.read_background_output import ReadBackgroundTool
 from assent.tools.read_file import ReadFileTool
 from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
 from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import TERMINAL, ShellTool
+from assent.tools.stop_background_process import StopBackgroundTool
 from assent.tools.support.files import Files
 from assent.tools.tool import AnyTool
 from assent.tools.undo import UndoTool
@@ -85,7 +87,9 @@ def builtin_tools(
         WriteFileTool(files),
         ReplaceTool(files),
         shell,
-        *background_tools(shell.background),
+        ListBackgroundTool(shell.background),
+        ReadBackgroundTool(shell.background),
+        StopBackgroundTool(shell.background),
         ConnectTool(),
         WebFetchTool(web),
         WriteTodosTool(),

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from assent.approval import ExecDetails
 from assent.config import CommandLimits, Environment
@@ -27,18 +26,18 @@ from assent.web.destinations import check_entry
 
 if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
-    from assent.process.run_program import ProcessFinished, ProcessLimits
+    from assent.process.run_program import ProcessFinished
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined, Confinement
     from assent.sandbox.trials import StartedTrial, Trials
     from assent.tools.support.background_processes import BackgroundCommands
+    from assent.tools.support.command_run import CommandRun
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.whole_output import WholeOutput
     from assent.web.dial import Dial
     from assent.web.urls import Resolver
 
-_MB = 1_000_000
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
 _NO_SANDBOX = "There is no sandbox here: {}. Commands that rules allow run without one; see `assent sandbox check`."
 _CHANGED_MEANWHILE = "{} changed while the command was starting or running: content that was not approved may have run."
@@ -277,6 +276,7 @@ class ShellInvocation(Invocation):
 
         from assent.process.changed_files import StartWatch
         from assent.tools.support.clean_output import OutputCleaner
+        from assent.tools.support.command_run import Listener
         from assent.tools.support.network_access import NetworkAccess
         from assent.tools.support.throttle import Throttle
         from assent.tools.support.whole_output import WholeOutput, output_name
@@ -297,8 +297,9 @@ class ShellInvocation(Invocation):
 
         try:
             with self._failures():
-                finished = await self._run(
-                    permit, confined, access, live.process, on_output, throttle.received, self._limits, keyboard
+                listener = Listener(live.process, on_output, throttle.received)
+                finished = await self._command.run(
+                    permit, confined, access, self._directory(), listener, keyboard=keyboard
                 )
             throttle.add(access.for_person())
         except asyncio.CancelledError:
@@ -310,55 +311,6 @@ class ShellInvocation(Invocation):
             throttle.close()
             removed += [] if confined is None else confined.clean_up()
         return _Ended(finished, whole, removed, watch, access)
-
-    async def _run(
-        self,
-        permit: Permit,
-        confined: "Confined | None",
-        access: "NetworkAccess",
-        on_start: Callable[[int], None],
-        on_output: Callable[[str], None],
-        on_binary: Callable[[int], None],
-        limits: "ProcessLimits",
-        keyboard: "Keyboard | None" = None,
-    ) -> "ProcessFinished":
-        """A command allowed by its words runs as these words; its text goes to a shell only with the person's own
-        approval: an answer, a mode, or a rule for the whole tool.
-        """
-        from assent.process.approved_launch import approved_contents, gated
-        from assent.process.command_limits import limit_words
-        from assent.process.environment import command_environment
-        from assent.process.launch import pipeline_argv
-        from assent.process.pty import Size
-        from assent.process.run_program import run
-        from assent.tools.support.network_access import proxied
-
-        plain = command_environment(self._tool.environment, typing=keyboard is not None)
-        env = plain if confined is None else self._sandbox.environment(plain, permit, confined)
-        added = {name: value for name, value in env.items() if plain.get(name) != value}
-        plan = None if permit.plan is None else replace(permit.plan, unchanged=permit.unchanged, variables=added)
-        argv = [*_shell(), self._params.command] if plan is None else pipeline_argv(plan)
-        given = self._tool.limits
-        limited = limit_words(given.file_mb, given.open_files, 0 if confined is None else given.processes)
-        contents = approved_contents(permit.unchanged) if confined is None else confined.contents
-        before = [*limited, *([] if plan is None else argv[:1])]
-        sandbox_port = None if confined is None else confined.sandbox_port
-        async with proxied(sandbox_port, access, self._tool.resolve, self._tool.dial):
-            return await run(
-                [*limited, *argv],
-                cwd=self._directory(),
-                env=env,
-                launcher=gated(None if confined is None else confined.launcher, contents, before),
-                unchanged=permit.unchanged,
-                on_start=on_start,
-                on_output=on_output,
-                on_binary=on_binary,
-                limits=limits,
-                terminal=Size(*self._tool.terminal) if self._tool.terminal else None,
-                mark=permit.mark,
-                is_held_up=lambda: access.is_waiting,
-                keyboard=keyboard,
-            )
 
     @contextmanager
     def _failures(self) -> Generator[None]:
@@ -374,15 +326,16 @@ class ShellInvocation(Invocation):
     async def _start_in_background(self, permit: Permit, live: Live) -> ToolResult:
         """The call ends when the command runs. A background command has no time limits, and nobody types into it."""
         from assent.tools.support.background_processes import TooMany
+        from assent.tools.support.command_run import Listener
         from assent.tools.support.network_access import NetworkAccess
 
         confined = await self._confined(permit)
         access = NetworkAccess(live, self._sandbox.domains_for(permit))
-        limits = replace(self._limits, idle=None, total=None)
 
         async def work(on_start: Callable[[int], None], on_output: Callable[[str], None]) -> "ProcessFinished":
             try:
-                return await self._run(permit, confined, access, on_start, on_output, lambda _: None, limits)
+                listener = Listener(on_start, on_output)
+                return await self._command.run(permit, confined, access, self._directory(), listener, timed=False)
             finally:
                 for note in () if confined is None else confined.clean_up():
                     on_output(f"\n[{note}]\n")
@@ -437,7 +390,7 @@ class ShellInvocation(Invocation):
         ended.watch.look()
         if ended.watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))
-        return "\n".join([for_model(finished, self._limits, ended.whole, shown), *notes, *self._notices])
+        return "\n".join([for_model(finished, self._command.limits, ended.whole, shown), *notes, *self._notices])
 
     async def _offered(self, finished: "ProcessFinished", permit: Permit, live: Live) -> str:
         """Offers the person exactly what the sandbox refused, unless they were already asked about it. Returns what the
@@ -471,27 +424,10 @@ class ShellInvocation(Invocation):
         return await what_was_applied(self._tool.trials, mark)
 
     @functools.cached_property
-    def _limits(self) -> "ProcessLimits":
-        from assent.process.memory_limit import most_memory
-        from assent.process.run_program import ProcessLimits
+    def _command(self) -> "CommandRun":
+        from assent.tools.support.command_run import CommandRun
 
-        given = self._tool.limits
-        return ProcessLimits(
-            idle=given.idle_seconds or None,
-            total=given.total_seconds or None,
-            input=given.input_seconds or None,
-            processes=given.processes or None,
-            output=given.output_mb * _MB or None,
-            memory=most_memory() if given.memory_mb is None else given.memory_mb * _MB or None,
-            grace=self._tool.grace,
-        )
+        return CommandRun(self._tool, self._sandbox, self._params.command)
 
     def _directory(self) -> str:
         return self._tool.files.folder(self._params.dir_path)
-
-
-def _shell() -> list[str]:
-    for bash in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash"):
-        if os.access(bash, os.X_OK):
-            return [bash, "--noprofile", "--norc", "-c"]
-    return ["/bin/sh", "-c"]

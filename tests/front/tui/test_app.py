@@ -22,7 +22,7 @@ from assent.session.log import LogUnavailable, SessionInfo, SessionLog
 from assent.session.sqlite_log import SqliteLog
 from support.app_harness import AppHarness
 from support.fake_catalog import FakeCatalog
-from support.program import asks_for, read, says, shell
+from support.program import asks_for, read, says, shell, write
 
 MakeHarness = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
@@ -150,8 +150,24 @@ async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: MakeH
         for shown in ("auto_edit: edits run", "auto_try: ", "contained: ", "plan: read only", "· default ·"):
             await on.press("shift+tab")
             await on.until_shown(shown)
+            await on.until(lambda shown=shown: on.app.modes.wished is None and on.runner.state.mode in shown)
         modes = [event.mode for event in await on.recorded(ModeChanged)]
         assert modes == ["auto_edit", "auto_try", "contained", "plan", "default"]
+
+
+@pytest.mark.spec("C6")
+async def test_only_the_mode_that_is_reached_takes_effect(harness: MakeHarness):
+    """Those on the way would answer questions that wait."""
+    async with harness(asks_for(write("notes.txt", "x")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        on.app.modes.pause = 1e6
+        await on.press(*["shift+tab"] * 4)
+        await on.until_shown("plan: read only")
+        assert await on.recorded(ModeChanged) == [] and on.runner.waiting()
+        await on.press("n")
+        await on.until_idle()
+        assert [event.mode for event in await on.recorded(ModeChanged)] == ["plan"]
+        assert not (on.folder / "notes.txt").exists()
 
 
 async def test_the_prompt_is_edited_in_the_persons_editor(

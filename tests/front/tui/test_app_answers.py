@@ -231,6 +231,56 @@ async def test_several_options_are_ticked_by_number_and_space(harness: MakeHarne
         assert answer.answers == ("Blue, Black",)
 
 
+LONG: Json = {
+    "question": f"Which of them, given {'everything that we know about it and ' * 3}the end of the question?",
+    "options": [{"label": "Red", "description": f"it is {'very ' * 20}warm"}, {"label": "Blue"}],
+}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20)])
+async def test_a_long_question_of_the_model_is_shown_with_all_its_words(harness: MakeHarness, size: tuple[int, int]):
+    async with harness(asks_for(asking(ONE, LONG)), says("Done.")).open(prompt="go", size=size) as on:
+        await on.until_asked()
+        await on.press("y")  # although not all of the panel was shown: each question is shown again
+        await on.until_screen(AskScreen)
+        await on.press("1")
+        await on.until_shown(
+            "(2 of 2)",
+            "end of the",
+            "question?",
+            "1. Red: it is very",
+            "very warm",
+            "2. Blue",
+            "another answer",
+            "Esc back",
+        )
+
+
+async def test_what_an_option_means_stands_beside_it(harness: MakeHarness):
+    described: Json = {"question": "Which?", "options": [{"label": "Red", "description": "warm"}, {"label": "Blue"}]}
+    async with harness(asks_for(asking(described)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.until_shown("1  Red: warm", "2  Blue")
+
+
+async def test_ticking_and_enter_need_one_pause_and_not_several(harness: MakeHarness):
+    on = harness(asks_for(asking(MANY)), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("y")
+        await on.until_screen(AskScreen)
+        on.guard.quiet = 1e9
+        await on.press("2", "enter")
+        assert on.runner.waiting(), "typing answers nothing"
+        on.guard.quiet = 0
+        await on.press("2", "3")
+        on.guard.quiet = 1e9
+        await on.press("enter")
+        await on.until_idle()
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.answers == ("Black",)
+
+
 @pytest.mark.spec("J6")
 async def test_an_argument_that_is_no_text_must_be_json(harness: MakeHarness):
     args = {"allow_multiple": False, "file_path": "notes.txt", "old_string": "x", "new_string": "y"}

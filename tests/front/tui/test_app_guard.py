@@ -65,9 +65,43 @@ async def test_keys_that_follow_each_other_are_no_answer(harness: MakeHarness):
         await on.until_asked()
         await on.pilot.press("y")
         assert on.app.panel.deciding
-        await on.pilot.press("e")
+        await on.pilot.press("y")
         assert not on.app.panel.deciding
         await on.until_shown("Several keys at once are not an answer")
+        assert await on.recorded(ApprovalAnswered) == []
+
+
+@pytest.mark.parametrize("text", ["yes, but first /look", "also the docs", "/mode", "nein 3 x"])
+async def test_what_is_typed_at_a_question_is_a_message_and_not_lost(harness: MakeHarness, text: str):
+    on = harness(asks_for(CANARY))
+    on.guard = KeyGuard(quiet=NEVER, settle=0)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        assert on.app.panel.has_focus
+        await on.types(text)
+        await on.until(lambda: on.app.prompt.text == text)
+        assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
+
+
+async def test_no_letter_is_lost_while_the_focus_moves(harness: MakeHarness):
+    on = harness(asks_for(CANARY))
+    on.guard = KeyGuard(quiet=NEVER, settle=0)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        for character in "always ask":
+            on.app.post_message(Key("space" if character == " " else character, character))  # as a fast terminal does
+        await on.until(lambda: on.app.prompt.text == "always ask")
+        assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
+
+
+async def test_an_answer_that_became_typing_in_time_is_typing(harness: MakeHarness):
+    on = harness(asks_for(CANARY))
+    on.guard = KeyGuard(quiet=0, settle=NEVER)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.types("yes")
+        await on.until(lambda: on.app.prompt.text == "yes")
+        assert not on.app.panel.deciding
         assert await on.recorded(ApprovalAnswered) == []
 
 

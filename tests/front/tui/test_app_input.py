@@ -28,7 +28,7 @@ async def test_a_password_is_typed_in_a_hidden_field_and_recorded_nowhere(harnes
         await on.until_shown("A running command waits for your input", "Password:")
         panel = on.app.input_panel
         assert panel.line.password
-        panel.line.focus()
+        await on.until(lambda: panel.line.has_focus)
         await on.types(SECRET)
         assert SECRET not in on.shown
         await on.press("enter")
@@ -41,6 +41,38 @@ async def test_a_password_is_typed_in_a_hidden_field_and_recorded_nowhere(harnes
     assert not any(SECRET.encode() in path.read_bytes() for path in files)
 
 
+async def test_a_password_that_is_asked_for_at_once_is_not_typed_into_a_message(harness: MakeHarness):
+    """`sudo` asks within milliseconds after the yes, and whoever sees it starts to type."""
+    on = harness(asks_for(shell(LOGIN)), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("y")
+        on.guard.quiet = 1e9
+        await on.until(lambda: on.app.input_panel.line.has_focus)
+        await on.until_shown("Esc leave", "Esc twice to cancel")
+        await on.press("enter")
+        assert on.app.input_panel.display, "an Enter that was under way sends nothing"
+        await on.types(f"{SECRET}\n")
+        await on.until_idle()
+        assert on.app.prompt.is_empty
+        assert sha256(SECRET.encode()).hexdigest() in str((await on.recorded(CallFinished))[0].result)
+
+
+async def test_who_is_typing_a_message_is_told_where_the_text_goes(harness: MakeHarness):
+    async with harness(asks_for(shell(LOGIN)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        on.app.prompt.load("a message")
+        await on.press("y")
+        on.app.prompt.focus()
+        await on.until_shown("A running command waits", "Tab to type it here")
+        assert on.app.prompt.has_focus
+        on.app.prompt.clear()
+        await on.press("tab")
+        await on.until_shown("Esc leave")
+        await on.types(f"{SECRET}\n")
+        await on.until_idle()
+
+
 async def test_ctrl_d_ends_the_input_of_a_command(harness: MakeHarness):
     command = shell('read -r -p "Go on? [y/N] " word || echo ended')
     async with harness(asks_for(command), says("Done.")).open(prompt="go") as on:
@@ -48,7 +80,7 @@ async def test_ctrl_d_ends_the_input_of_a_command(harness: MakeHarness):
         await on.press("y")
         await until(lambda: on.app.input_panel.display)
         assert not on.app.input_panel.line.password
-        on.app.input_panel.line.focus()
+        await on.until(lambda: on.app.input_panel.line.has_focus)
         await on.press("ctrl+d")
         await on.until_idle()
         assert "ended" in str((await on.recorded(CallFinished))[0].result)
@@ -60,7 +92,7 @@ async def test_esc_leaves_the_command_waiting_and_f2_returns_to_it(harness: Make
         await on.until_asked()
         await on.press("y")
         await until(lambda: on.app.input_panel.display)
-        on.app.input_panel.line.focus()
+        await on.until(lambda: on.app.input_panel.line.has_focus)
         await on.press("escape")
         assert on.app.prompt.has_focus and on.app.input_panel.display
         await on.press("f2")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from assent.app.wording import MODES
 from assent.approval import AskDetails, Grant, Question
 from assent.commands import Submit
 from assent.events import ModeChanged, ModelChanged, SessionArchived, SessionRenamed
@@ -299,6 +300,16 @@ async def test_a_model_that_cannot_be_had_is_said(preferences: Path):
         assert slash.app.complaints == ["Not done: the model of this session cannot be changed."]
 
 
+async def test_what_a_mode_means_is_shown_with_all_its_words(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        await slash.open("/mode")
+        for words in MODES.values():
+            await slash.until(lambda words=words: words.split()[-1] in slash.text())
+            await slash.press("down")
+        await slash.press("escape")
+        await slash.finish()
+
+
 async def test_the_mode_is_changed_and_nonsense_is_not(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/mode plan")
@@ -434,15 +445,17 @@ async def test_mcp_shows_state_and_problem_and_restarts_where_the_host_can(prefe
 async def test_memory_lists_shows_and_adds(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.memory_files = [
-            MemoryFile("/w/ASSENT.md", 12, True, "use tabs"),
-            MemoryFile("/w/x/ASSENT.md", 9, False, "secret"),
+            MemoryFile("/w/ASSENT.md", 12, "use tabs"),
+            MemoryFile("/w/x/ASSENT.md", 9, "secret", "not trusted"),
         ]
         await slash.open("/memory")
         assert "sent to the model" in slash.text() and "left out" in slash.text()
         await slash.press("enter")
         await slash.until(lambda: isinstance(slash.app.screen, PageScreen))
         assert "use tabs" in slash.text()
-        await slash.press("escape", "escape")
+        await slash.press("escape", "down")
+        await slash.until(lambda: "Left out: not trusted" in slash.text())
+        await slash.press("escape")
         await slash.finish()
         await slash.run("/memory show")
         assert slash.app.said == ["/w/ASSENT.md\nuse tabs"]

@@ -21,7 +21,7 @@ from assent.front.tui.themes import LOOKS
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.viewer import ViewerScreen
 from support.app_harness import AppHarness
-from support.program import asks_for, shell
+from support.program import Json, asks_for, shell
 
 pytestmark = pytest.mark.spec("G5")
 MakeHarness = Callable[..., AppHarness]
@@ -88,3 +88,40 @@ async def test_every_answer_is_on_the_screen(harness: MakeHarness, size: tuple[i
     async with harness(asks_for(call)).open(prompt="go", size=size) as on:
         await on.until_asked()
         await on.until_shown("yes, once", "change arguments", "no (Enter)", "no, because…", "> ", "default")
+
+
+async def test_lines_that_the_answers_push_away_have_not_been_seen(harness: MakeHarness):
+    """The keys of a question take several lines at this width, which is known only when they are drawn."""
+    said = "Deploys what is here to the servers that people use"
+    args = {"command": "make deploy TARGET=prod", "description": said}
+    call: Json = {"name": "run_shell_command", "args": args, "id": "c"}
+    async with harness(asks_for(call)).open(prompt="go", size=(40, 20)) as on:
+        await on.until_asked()
+        await on.until_shown("lines unseen")
+        await on.press("y")
+        await on.until_shown("not shown yet")
+        await on.press("pagedown", "pagedown")
+        await on.until_gone("unseen")
+        await on.until_shown("Asked because")
+
+
+async def test_lines_that_the_hint_pushes_away_have_not_been_reviewed(harness: MakeHarness):
+    call = shell("make deploy TARGET=prod")
+    async with harness(asks_for(call)).open(prompt="go", size=(36, 10)) as on:
+        await on.until_asked()
+        await on.press("f")
+        await on.until_screen(ReviewScreen)
+        await on.until_shown("unseen")
+        await on.press("space", "space")
+        await on.until_shown("all seen")
+
+
+async def test_a_review_without_wrapping_has_not_shown_the_ends_of_lines(harness: MakeHarness):
+    async with harness(asks_for(shell(f"make {'x' * 4000}"))).open(prompt="go", size=(80, 24)) as on:
+        await on.until_asked()
+        await on.press("f")
+        await on.until_screen(ReviewScreen)
+        await on.press("w", "G")
+        await on.until_shown("unseen")
+        await on.press("u", "u", "u", "u")
+        await on.until_shown("all seen")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from textual.events import Key
 
 from assent.front.tui.documents import code_blocks
 from assent.front.tui.review import ReviewScreen
@@ -194,6 +195,15 @@ def test_fenced_blocks_of_any_kind_are_found():
 # --- typing ---
 
 
+async def test_no_letter_is_lost_between_the_transcript_and_the_input(harness: MakeHarness):
+    async with harness().open() as on:
+        on.app.transcript.focus()
+        await on.settle()
+        for character in "now check vim":
+            on.app.transcript.post_message(Key("space" if character == " " else character, character))
+        await on.until(lambda: on.app.prompt.text == "now check vim")
+
+
 async def test_keys_that_the_transcript_does_not_use_go_to_the_input(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="go") as on:
         await on.until_idle()
@@ -251,6 +261,19 @@ def test_lines_that_were_jumped_over_are_not_seen():
     assert (seen.unseen, seen.next_unseen()) == (40, 50)
     seen.look(45, 60)
     assert seen.all and seen.next_unseen() is None
+
+
+def test_lines_that_disappear_at_once_are_not_seen_but_those_that_stayed_are():
+    time = 0.0
+    seen = SeenLines(20, lambda: time)
+    seen.look(0, 20)
+    seen.look(0, 15)
+    assert seen.unseen == 5
+    time = 5.0
+    seen.look(0, 10)
+    assert seen.unseen == 5, "who resizes the terminal later has seen what was there"
+    seen.look(15, 5)
+    assert seen.all
 
 
 def test_what_lies_outside_of_the_text_is_not_counted():

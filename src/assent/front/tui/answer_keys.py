@@ -62,7 +62,7 @@ def offers(call: AwaitingApproval, view: QuestionView | None, width: int, enter:
     asked = isinstance(call.approval.details, AskDetails)
     words = _words(call, part=part)
     offered = offered_keys(call.approval)
-    listed = [Offer(key, words[key], offered[key] == "try_first") for key in offered if key in words]
+    listed = [Offer(key, words[key], not needs_reading(key, call)) for key in offered if key in words]
     listed = [offer for offer in listed if not (part and offer.key in "astd")]
     listed += [] if asked or trial is not None else [Offer("i", "change arguments")]
     refuse = "no" if trial is None else "discard"
@@ -95,8 +95,12 @@ def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
 
 
 def needs_reading(key: str, call: AwaitingApproval) -> bool:
-    """A trial changes nothing."""
-    return key in YES and offered_keys(call.approval).get(key) != "try_first"
+    """A trial changes nothing, and several questions of the model are answered one by one, each shown again."""
+    match call.approval.details:
+        case AskDetails(questions=questions) if key == "y" and len(questions) > 1:
+            return False
+        case _:
+            return key in YES and offered_keys(call.approval).get(key) != "try_first"
 
 
 def chosen_at_once(questions: Sequence[Question]) -> list[str]:

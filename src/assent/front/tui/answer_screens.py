@@ -66,6 +66,8 @@ class AnswerScreen(ModalScreen[R]):
         self._guard = guard
         self.was_quiet = False
         """Whether there was a pause before the newest key."""
+        self.at_work = False
+        """Whether a key after a pause has changed something here: what follows is meant for this screen."""
 
     def on_mount(self) -> None:
         self._guard.disturb()
@@ -75,7 +77,7 @@ class AnswerScreen(ModalScreen[R]):
 
     def on_key(self, event: Key) -> None:
         """Typing must not choose: Enter takes an option only after a pause. Arrow keys do not count as typing."""
-        self.was_quiet = self._guard.is_quiet(event.time)
+        self.was_quiet = self.at_work or self._guard.is_quiet(event.time)
         if event.key == "enter" and isinstance(self.focused, OptionList) and not self.was_quiet:
             event.stop()
             self.say_too_fast()

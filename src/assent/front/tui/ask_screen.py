@@ -5,12 +5,13 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.events import Key
-from textual.widgets import Input, Label, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import option_labels
+from assent.app.question_text import option_labels, option_words
 from assent.app.wording import safe
 from assent.approval import Question
 from assent.front.tui.answer_screens import AnswerBox, AnswerScreen
@@ -24,6 +25,10 @@ WRITE = "Enter answer · Esc back"
 
 class AskScreen(AnswerScreen[tuple[str, ...]]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "tick", "tick", show=False)]
+    DEFAULT_CSS = """
+    AskScreen #asked { height: auto; max-height: 35vh; }
+    AskScreen OptionList, AskScreen OptionList:focus { max-height: 35vh; }
+    """
 
     def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
         super().__init__(call, guard)
@@ -33,7 +38,8 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
-            yield Label("", id="asked")
+            with VerticalScroll(id="asked", can_focus=False):
+                yield Static("")
             yield OptionList()
             yield SteadyInput()
             yield Static("", classes="hint", id="how")
@@ -52,9 +58,10 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def _show(self) -> None:
         question = self._question
+        self.at_work = False
         self._ticked.clear()
         number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
-        self.query_one("#asked", Label).update(Text(number + safe(question.question)))
+        self.query_one("#asked Static", Static).update(Text(number + safe(question.question)))
         self._list_options()
         options, field = self._options, self.query_one(Input)
         options.display = bool(options.option_count)
@@ -68,15 +75,13 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         highlighted = self._options.highlighted
         self._options.clear_options()
         self._options.add_options(
-            Option(Text(self._line(place, label))) for place, label in enumerate(option_labels(self._question))
+            Option(Text(self._line(place, words))) for place, words in enumerate(option_words(self._question))
         )
         self._options.highlighted = highlighted
 
-    def _line(self, place: int, label: str) -> str:
-        question = self._question
-        described = "" if question.type == "yesno" else question.options[place].description
-        box = ("[x] " if place in self._ticked else "[ ] ") if question.multi_select else ""
-        return safe(f"{place + 1}. {box}{label}: {described}" if described else f"{place + 1}. {box}{label}", "label")
+    def _line(self, place: int, words: str) -> str:
+        box = ("[x] " if place in self._ticked else "[ ] ") if self._question.multi_select else ""
+        return f"{place + 1}. {box}{words}"
 
     # --- keys ---
 
@@ -104,6 +109,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             self._tick(self._options.highlighted)
 
     def _tick(self, place: int) -> None:
+        self.at_work |= self.was_quiet
         self._ticked ^= {place}
         self._list_options()
         self._options.highlighted = place

@@ -3,7 +3,6 @@
 How the terminal is asked to notify is in the settings (`[terminal] notify`); what a question says is not known here.
 """
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -49,14 +48,16 @@ class Attention:
                 app.prompt.focus()
 
     def to_input(self) -> None:
-        """A command that asks for input gets the keyboard, unless somebody is typing something else."""
+        """A command that asks for input gets the keyboard at once, unless somebody is typing something else.
+
+        Whoever sees `Password:` starts to type, and must not type it into a message.
+        """
         app = self._app
         if app.client is None:
             return
         panel, had, away = app.input_panel, app.input_panel.line.has_focus, self._is_away
         if panel.put(app.client.state.pending()):
-            nobody_types = app.prompt.has_focus and app.prompt.is_empty and self._guard.is_quiet(time.monotonic())
-            if nobody_types and len(app.screen_stack) == 1:
+            if app.prompt.has_focus and app.prompt.is_empty and len(app.screen_stack) == 1:
                 panel.line.focus()
             if away and "bell" in self._notices:
                 app.bell()

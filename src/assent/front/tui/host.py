@@ -84,8 +84,13 @@ class MemoryFile(Struct, frozen=True):
 
     path: str
     size: int
-    loaded: bool
     text: str = ""
+    problem: str = ""
+    """Why it is left out; empty if the model sees it."""
+
+    @property
+    def loaded(self) -> bool:
+        return not self.problem
 
 
 class Host(Protocol):

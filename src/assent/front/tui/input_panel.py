@@ -1,6 +1,6 @@
 """The input of a running command: shows what it asks for, and passes on what the person types, which is kept nowhere.
 
-It takes the keyboard only when nobody is typing. It sends nothing itself: it posts `Typed`.
+It takes the keyboard unless somebody is typing something else. It sends nothing itself: it posts `Typed`.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,11 +10,13 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from assent.app.call_states import Executing, ToolCall
 from assent.app.wording import one_line, safe
+from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler
 
@@ -43,9 +45,10 @@ class InputPanel(Vertical):
     class Left(Message):
         """The command keeps waiting; the focus returns to the prompt."""
 
-    def __init__(self, styler: Callable[[], TextStyler]) -> None:
+    def __init__(self, styler: Callable[[], TextStyler], guard: KeyGuard) -> None:
         super().__init__(id="input-panel")
         self._styler = styler
+        self._guard = guard
         self._call: Executing | None = None
 
     def compose(self) -> ComposeResult:
@@ -66,6 +69,7 @@ class InputPanel(Vertical):
         self.display = call is not None
         self.line.value = ""  # what was typed for one prompt is not for the next
         if call is not None:
+            self._guard.disturb()
             self._draw(call)
         return call is not None
 
@@ -77,9 +81,25 @@ class InputPanel(Vertical):
         about = Text(one_line(call.request.about), palette.dim)
         prompt = Text(safe(wanted.prompt, "label") or "(it printed no question)", "bold")
         self.query_one("#input-question", Static).update(Text("\n").join([about, prompt]))
-        secret = "What you type is hidden. " if wanted.secret else ""
+        self._say_how()
+
+    def _say_how(self) -> None:
+        palette, secret = self._styler().palette, "What you type is hidden. " if self.line.password else ""
         keys = f"{secret}It is neither recorded nor shown to the model.  Enter send · Ctrl-D end of input · Esc leave"
-        self.query_one("#input-keys", Static).update(Text(keys, palette.dim))
+        elsewhere = "Tab to type it here. What you type now goes into your message, for the model to read."
+        how = Text(keys, palette.dim) if self.line.has_focus else Text(elsewhere, palette.warn)
+        self.query_one("#input-keys", Static).update(how)
+
+    def on_descendant_focus(self) -> None:
+        self._say_how()
+
+    def on_descendant_blur(self) -> None:
+        self._say_how()
+
+    def on_key(self, event: Key) -> None:
+        """An Enter that was under way when the prompt appeared sends nothing."""
+        if event.key == "enter" and not self._guard.is_quiet(event.time) and not self.line.value:
+            event.stop()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

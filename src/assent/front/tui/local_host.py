@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.parts import Effort
 
 MAX_URI = 500
+NOT_TRUSTED = "not trusted; look at it and accept it with /trust"
 
 
 class LocalHost:
@@ -254,9 +255,10 @@ class LocalHost:
     def memory(self) -> Sequence[MemoryFile]:
         from assent.app.context_loading import context_files
 
+        found = context_files(self._env, self.folder)
         return [
-            MemoryFile(file.path, len(file.text.encode()), not (problem or file.problem), file.text)
-            for file, problem in context_files(self._env, self.folder)
+            MemoryFile(file.path, len(file.text.encode()), file.text, file.problem or (untrusted and NOT_TRUSTED))
+            for file, untrusted in found
         ]
 
     def untrusted(self) -> "Untrusted | None":

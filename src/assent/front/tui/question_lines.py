@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from textual.events import Resize
 from textual.message import Message
 from textual.strip import Strip
 
@@ -27,12 +28,13 @@ class QuestionLines(LineView):
         self._styler = styler
         self._room = room
         self.question: QuestionView | None = None
-        self.seen = False
+        self._known = False
+        """Whether all of it was seen before these lines were drawn."""
         self._looked = SeenLines()
 
     def put(self, question: QuestionView, *, seen: bool = False) -> None:
         self.question = question
-        self.seen = seen
+        self._known = seen
         self._looked = SeenLines()
         self.scroll_to(y=0, animate=False, immediate=True)
         self.redraw()
@@ -43,10 +45,16 @@ class QuestionLines(LineView):
     def redraw(self) -> None:
         before = (self._drawn_width, len(self._strips))
         super().redraw()
-        if before != (self._drawn_width, len(self._strips)) and not self.seen:
-            self._looked = SeenLines(len(self._strips))  # the lines changed: which were seen is unknown
-            self.scroll_to(y=0, animate=False, immediate=True)
+        if before != (self._drawn_width, len(self._strips)):
+            self._changed()
         self.fit()
+
+    def _changed(self) -> None:
+        """Other lines, as the width or the view is another: which of them were seen is unknown."""
+        self._known |= self._looked.all_for_good
+        self._looked = SeenLines(len(self._strips))
+        if not self._known:
+            self.scroll_to(y=0, animate=False, immediate=True)
 
     def fit(self) -> None:
         """As high as the text, within the space left by the lines around it."""
@@ -57,6 +65,10 @@ class QuestionLines(LineView):
         )
         self.call_after_refresh(self.look)
 
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.look()
+
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self.look()
@@ -64,17 +76,20 @@ class QuestionLines(LineView):
     def look(self) -> None:
         """Records what is on the screen; what was seen stays seen."""
         covered = not self.screen.is_active
-        if self.seen or covered or self.question is None or not self.size.height:
+        if self._known or covered or self.question is None or not self.size.height:
             return
         self._looked.total = len(self._strips)
         self._looked.look(self.scroll_offset.y, self.size.height)
-        self.seen = self._looked.all
         self.post_message(self.Seen())
 
     def look_at_all(self) -> None:
         """Everything was seen on a screen of its own."""
-        self.seen = True
+        self._known = True
         self.post_message(self.Seen())
+
+    @property
+    def seen(self) -> bool:
+        return self._known or (self._looked.total > 0 and self._looked.all)
 
     @property
     def unseen(self) -> int:

@@ -23,6 +23,7 @@ from assent.app.wording import count, description, editing, safe
 from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
+    ANSWERS,
     CLICKED,
     DIGITS,
     EnterKey,
@@ -38,6 +39,7 @@ from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_lines import QuestionLines
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.text_style import TextStyler
+from assent.front.tui.typed_elsewhere import TypedElsewhere, letter
 
 HINT_SECONDS = 2.5
 MENU_HEIGHT = 20
@@ -108,6 +110,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._current = ""
         self._shown_at = 0.0
         self._pressed: asyncio.TimerHandle | None = None
+        self._held = ""
+        """The newest key, if it could have been an answer."""
+        self._types = False
+        """Whether what was pressed turned out to be typing."""
         self._hint = ""
         self._words = 2
         """Lines for the title and the keys."""
@@ -175,8 +181,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def on_question_lines_seen(self) -> None:
         if self.call is not None:
-            if self.body.seen:
-                self._seen.add(self.call.approval.id)
+            (self._seen.add if self.body.seen else self._seen.discard)(self.call.approval.id)
             self._label()
 
     def reviewed(self, question: QuestionView, *, everything: bool) -> None:
@@ -243,13 +248,19 @@ class ApprovalPanel(Vertical, can_focus=True):
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
-        palette, listed, seen = self._styler().palette, self._offers(call), self.body.seen
+        """As high as with "yes to all", which appears once everything was shown, and would hide lines again."""
+        shown = self._drawn(self._offers(call))
+        highest = self._drawn(self._offers(call, to_all=True))
+        return shown.append("\n" * (highest.plain.count("\n") - shown.plain.count("\n")))
+
+    def _drawn(self, listed: list[Offer]) -> Text:
+        palette, seen = self._styler().palette, self.body.seen
         if self._selects:
             return menu(listed, self._choice, palette, self._width, seen=seen)
         return legend(listed, palette, self._width, seen=seen)
 
-    def _offers(self, call: AwaitingApproval) -> list[Offer]:
-        for_all = len(self._for_all) if self.all_seen else 0
+    def _offers(self, call: AwaitingApproval, *, to_all: bool = False) -> list[Offer]:
+        for_all = len(self._for_all) if to_all or self.all_seen else 0
         return offers(call, self.question, self._width, self._enter, for_all)
 
     @property
@@ -278,13 +289,14 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         super().watch_has_focus(_has_focus)
+        self._types &= not _has_focus
         self.appear()
 
     def appear(self) -> None:
         """The question has just appeared: keys pressed before were not meant for it."""
         self.guard.disturb()
         self._forget_press()
-        self._hint = ""
+        self._hint = self._held = ""
         self._label()
         self.body.look()
 
@@ -296,7 +308,12 @@ class ApprovalPanel(Vertical, can_focus=True):
     def on_key(self, event: Key) -> None:
         """Every key comes here before bindings; only a single key after a pause answers."""
         key = self._meant(event)
-        if self._pressed is not None:
+        if text := self._typing(event):
+            event.stop()
+            self._forget_press()
+            self._types = True
+            self.post_message(TypedElsewhere(text))
+        elif self._pressed is not None:
             self._forget_press()
             self._say("Several keys at once are not an answer. Wait a moment, then press one.")
             event.stop()
@@ -306,6 +323,17 @@ class ApprovalPanel(Vertical, can_focus=True):
         elif self._hint:
             self._say("")
         self.guard.disturb()
+
+    def _typing(self, event: Key) -> str:
+        """What was typed, if it is no answer: a letter that means nothing here, or several in quick succession."""
+        text, held = letter(event), self._held
+        quick = self._pressed is not None or not self.guard.is_quiet(event.time)
+        before = held if quick and held != text else ""  # a key that is held down repeats itself
+        goes_on = quick and self._types  # keys that arrived before the focus had moved
+        means_nothing = text not in ANSWERS and event.key not in self._bindings.key_to_bindings
+        typed = bool(text) and (bool(before) or goes_on or means_nothing)
+        self._held = text if text in ANSWERS and not typed else ""
+        return before + text if typed else ""
 
     def _meant(self, event: Key) -> str:
         """The answer that the key stands for; Enter and numbers depend on the question."""
@@ -326,13 +354,10 @@ class ApprovalPanel(Vertical, can_focus=True):
         return "y" if isinstance(call.approval.details, AskDetails) else "n"
 
     def _keys_of(self, call: AwaitingApproval) -> set[str]:
-        """The keys that answer; those for a whole server are not listed where `a` leads to them."""
+        """The keys that answer: none that is not listed, except for numbers."""
         details = call.approval.details
         options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
-        listed = {offer.key for offer in answers(self._offers(call))}
-        whole = call.tried_by is None and (self.question is None or self.question.partial is None)
-        hidden = {key for key in ("s", "t") if whole and key in offered_keys(call.approval)}
-        return listed | hidden | {"A", *DIGITS[: len(options)]}
+        return {offer.key for offer in answers(self._offers(call))} | {"A", *DIGITS[: len(options)]}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):

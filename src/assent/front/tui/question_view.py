@@ -7,7 +7,7 @@ import msgspec
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.question_text import hidden_characters, option_labels, sandbox_in_words, unapproved_files
+from assent.app.question_text import hidden_characters, option_words, sandbox_in_words, unapproved_files
 from assent.app.wording import safe, short_quotes
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
@@ -93,8 +93,8 @@ class QuestionView:
             case AskDetails(questions=questions):
                 for question in questions:
                     yield from _foreign(styler, question.question, "bold", width)
-                    for number, label in enumerate(option_labels(question), start=1):
-                        yield from _foreign(styler, f"{number}  {label}", "", width, "│   ")
+                    for number, words in enumerate(option_words(question), start=1):
+                        yield from _foreign(styler, f"{number}  {words}", "", width, "│   ")
 
     def _edit(self, styler: TextStyler, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:

@@ -10,7 +10,7 @@ from assent.app.wording import count
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.seen_lines import SeenLines
 from assent.front.tui.text_style import TextStyler
-from assent.front.tui.viewer import Document, ViewerScreen
+from assent.front.tui.viewer import MAX_WIDTH, Document, ViewerScreen
 
 
 class ReviewScreen(ViewerScreen):
@@ -27,17 +27,21 @@ class ReviewScreen(ViewerScreen):
         self._seen = SeenLines()
         self._drawn: tuple[int, int] = (0, 0)
         details = question.approval.details
-        text = "\n".join(strip.text for strip in question.lines(styler(), 100))
+        text = "\n".join(strip.text.rstrip() for strip in question.lines(styler(), MAX_WIDTH))
         super().__init__(Document(question_title(details), question.lines, text), styler)
 
     def _moved(self) -> None:
+        if self.lines.wraps:  # otherwise the ends of lines may be off the screen
+            self._look()
+        super()._moved()
+
+    def _look(self) -> None:
         lines = self.lines
         drawn = (lines.line_width, len(lines.lines))
         if drawn != self._drawn:  # other lines: which of them were seen is unknown
             self._drawn, self._seen = drawn, SeenLines(len(lines.lines))
         if self.is_active:
             self._seen.look(lines.scroll_offset.y, lines.size.height)
-        super()._moved()
 
     def position(self) -> str:
         left = self._seen.unseen
@@ -50,6 +54,8 @@ class ReviewScreen(ViewerScreen):
         return f"Space page · u next unseen ({count(self._seen.unseen, 'line')}){parts} · {super().hint()}"
 
     def action_unseen(self) -> None:
+        if not self.lines.wraps:
+            self.action_wrap()
         place = self._seen.next_unseen()
         if place is not None:
             self.lines.scroll_to(y=place, animate=False, immediate=True)

@@ -65,7 +65,7 @@ class StatusUpdater:
         self._facts = replace(
             self._facts,
             model=state.model or "no model",
-            mode=state.mode,
+            mode=self._app.modes.wished or state.mode,
             folder=state.folder,
             tokens=state.usage.total,
             context=round(state.conversation.window_share, 3),
@@ -85,8 +85,9 @@ class StatusUpdater:
     def _say_what_runs(self, state: "SessionState") -> None:
         status = self._app.query_one(StatusLine)
         running = [call for call in state.pending() if isinstance(call, Executing)]
-        # the first Esc only leaves the question
-        hint = "Esc twice to cancel" if self._app.panel.has_focus else "Esc to cancel"
+        # the first Esc only leaves the question, or the input of a command
+        inside = self._app.panel.has_focus or self._app.input_panel.line.has_focus
+        hint = "Esc twice to cancel" if inside else "Esc to cancel"
         if self._away_since is not None:
             status.busy(self._away_since, "The connection is lost", "reconnecting; what you see may be out of date")
         elif self._over:

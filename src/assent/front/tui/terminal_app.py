@@ -21,7 +21,7 @@ from textual.events import DescendantFocus, TextSelected
 from assent import exit_codes
 from assent.app.preferences import PreferenceFile, preference_file
 from assent.approval import Mode
-from assent.commands import Command, RunTool, SetMode, Submit
+from assent.commands import Command, RunTool, Submit
 from assent.config import TerminalSettings
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.attention import Attention
@@ -31,6 +31,7 @@ from assent.front.tui.farewell import farewell
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
+from assent.front.tui.mode_cycle import ModeCycle
 from assent.front.tui.prompt.paste_driver import GuardedDriver
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
@@ -45,6 +46,7 @@ from assent.front.tui.themes import DEFAULT_LOOK, LOOKS, chosen_look
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
+from assent.front.tui.typed_elsewhere import TypedElsewhere
 
 if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from textual.driver import Driver
@@ -55,8 +57,6 @@ if TYPE_CHECKING:  # what opens sessions is imported after the first frame
     from assent.front.tui.reading import Reading
     from assent.front.tui.session_feed import SessionFeed
 
-MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "contained", "plan")
-"""Shift-Tab cycles through these; yolo needs a command of its own."""
 LEAVING = ("exit", "quit")
 """Typed alone, they quit, as in a shell."""
 PLACEHOLDER = "Ask something, or /help"
@@ -111,6 +111,7 @@ class AssentApp(App[None]):
         self._status = StatusUpdater(self, clock)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
+        self.modes = ModeCycle(self)
         self._terminal = terminal
         self.link = SessionLink(self, self._status, Attention(self, self._guard, terminal.notify))
         for one in LOOKS.values():
@@ -133,7 +134,7 @@ class AssentApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Transcript(self.conversation, self._renderer, id="transcript")
         yield ApprovalPanel(self.styler, self._guard, self._me, self._terminal.enter)
-        yield InputPanel(self.styler)
+        yield InputPanel(self.styler, self._guard)
         yield StatusLine(self.styler, self._clock, self._timer)
         yield TodoView(self.styler)
         yield QueueView(self.styler)
@@ -197,6 +198,7 @@ class AssentApp(App[None]):
         task.add_done_callback(self._tasks.discard)
 
     async def switch(self, session: str | None) -> None:
+        self.modes.forget()
         await self.link.switch(session)
 
     def last_lines(self) -> "list[Strip]":
@@ -268,10 +270,14 @@ class AssentApp(App[None]):
         await self.send(RunTool("run_shell_command", {"command": command}, by=self._me()))
 
     async def send(self, command: Command) -> None:
+        await self.modes.arrive()
         await self.link.send(command)
 
-    @on(Transcript.Typed)
-    def _typed_elsewhere(self, message: Transcript.Typed) -> None:
+    def show_status(self) -> None:
+        self._status.refresh()
+
+    @on(TypedElsewhere)
+    def _typed_elsewhere(self, message: TypedElsewhere) -> None:
         self.prompt.focus()
         self.prompt.insert(message.text)
 
@@ -400,10 +406,7 @@ class AssentApp(App[None]):
     def action_next_mode(self) -> None:
         if not isinstance(self.screen, MainScreen):
             raise SkipAction  # there it moves to the previous field
-        if self.client is not None:
-            mode = self.client.state.mode
-            following = MODES[(MODES.index(mode) + 1) % len(MODES)] if mode in MODES else MODES[0]
-            self.spawn(self.send(SetMode(following, by=self._me())))
+        self.modes.forward()
 
     def action_fold_all(self) -> None:
         self.transcript.fold_all()

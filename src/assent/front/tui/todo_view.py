@@ -13,9 +13,8 @@ from assent.front.tui.display_view import todo_text
 from assent.front.tui.text_style import TextStyler
 from assent.parts import Todo
 
-SHOWN_TODOS = 5
-ROOMY = 30
-"""Lines; a lower screen, or one with a question, shows only the current step."""
+SHOWN_TODOS = {30: 5, 24: 3}
+"""How many steps are shown from which height on; a lower screen, or one with a question, shows only the current one."""
 OVER = ("completed", "cancelled")
 
 
@@ -35,13 +34,14 @@ class TodoView(Static):
 
     def fit(self) -> None:
         """Draws it again if something has changed: the list, the size of the screen, the look."""
-        roomy = self.screen.size.height >= ROOMY and not self._asking
-        if (drawn := (self._todos, roomy, self._styler())) == self._drawn:
+        height = 0 if self._asking else self.screen.size.height
+        most = next((steps for lines, steps in SHOWN_TODOS.items() if height >= lines), 1)
+        if (drawn := (self._todos, most, self._styler())) == self._drawn:
             return
         self._drawn = drawn
         self.display = any(todo.status not in OVER for todo in self._todos)
         if self.display:
-            self.update(todo_lines(self._styler(), self._todos, SHOWN_TODOS if roomy else 1))
+            self.update(todo_lines(self._styler(), self._todos, most))
 
 
 def todo_lines(styler: TextStyler, todos: Sequence[Todo], most: int) -> Text:

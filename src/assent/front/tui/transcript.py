@@ -14,6 +14,7 @@ from textual.strip import Strip
 from assent.front.tui.line_view import LineView
 from assent.front.tui.render import ItemRenderer
 from assent.front.tui.transcript_model import CallItem, Item, PromptItem, ReplyItem, TranscriptModel
+from assent.front.tui.typed_elsewhere import TypedElsewhere, letter
 
 WINDOW = 300
 """About how many lines are drawn, in whole items; scrolling up adds as many again."""
@@ -45,15 +46,10 @@ class Transcript(LineView):
             self.what: Literal["view", "copy"] = what
             self.item = item
 
-    class Typed(Message):
-        """A key that means nothing here: it belongs to the input."""
-
-        def __init__(self, text: str) -> None:
-            self.text = text
-            super().__init__()
-
     def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._types = False
+        """Whether a letter was typed that means nothing here: the next ones belong to it, until the focus has moved."""
         self.transcript_model = transcript_model
         self.renderer = renderer
         self._wanted = WINDOW
@@ -180,6 +176,7 @@ class Transcript(LineView):
     # --- selecting, expanding and collapsing ---
 
     def on_focus(self) -> None:
+        self._types = False
         if self._selected not in self._items:
             calls = (item for item in reversed(self._items) if item.foldable)
             self._selected = next(calls, self._items[-1] if self._items else None)
@@ -229,9 +226,10 @@ class Transcript(LineView):
         self.redraw_now()
 
     def on_key(self, event: Key) -> None:
-        if event.character and event.is_printable and event.key not in self._bindings.key_to_bindings:
+        if (text := letter(event)) and (self._types or event.key not in self._bindings.key_to_bindings):
             event.stop()
-            self.post_message(self.Typed(event.character))
+            self._types = True
+            self.post_message(TypedElsewhere(text))
 
     def on_click(self, event: Click) -> None:
         if self._new_below and event.y == self.size.height - 1:

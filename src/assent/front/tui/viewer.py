@@ -12,6 +12,8 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widgets import Input, Static
@@ -37,6 +39,9 @@ class Document(Struct, frozen=True):
 class ViewerLines(LineView):
     """The lines, with what was searched for and what is marked for copying."""
 
+    class Resized(Message):
+        """There is more room, or less: the hint below may have become longer."""
+
     def __init__(self, document: Document, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="viewer-lines")
         self.can_focus = False  # the keys are the screen's
@@ -53,6 +58,10 @@ class ViewerLines(LineView):
     def compose_lines(self, width: int) -> Sequence[Strip]:
         longest = max((len(line) for line in self.document.text.split("\n")), default=0)
         return self.document.draw(self._styler(), width if self.wraps else min(max(longest + 8, width), MAX_WIDTH))
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.post_message(self.Resized())
 
     def render_line(self, y: int) -> Strip:
         place = y + self.scroll_offset.y
@@ -174,7 +183,7 @@ class ViewerScreen(ModalScreen[bool]):
     def _field(self) -> Input:
         return self.query_one(Input)
 
-    def on_resize(self) -> None:
+    def on_viewer_lines_resized(self) -> None:
         self.call_after_refresh(self._moved)
 
     def _moved(self) -> None:

@@ -22,6 +22,7 @@ from assent.app.engine_setup import Workspaces
 from assent.app.identity import me
 from assent.app.private_files import save_private
 from assent.app.session_log import LogError, SessionLog
+from assent.app.stop_signals import on_stop_signal
 from assent.app.storage import open_log
 from assent.config import Settings, data_folder, load_settings
 from assent.front.web.access_tokens import DISCOVERY, Discovery
@@ -233,22 +234,14 @@ async def serve(where: Where, setup: Setup, ready: Callable[[Server], None], log
 
 
 async def _serve(server: Server, setup: Setup, ready: Callable[[Server], None]) -> None:
-    loop = asyncio.get_running_loop()
-    interrupts = 0
-
     def interrupted() -> None:
-        nonlocal interrupts
-        interrupts += 1
-        if interrupts > 1:
-            os._exit(130)
         with suppress(OSError):  # the terminal may be gone
             sys.stderr.write(
                 "Stopping; calls that wait for an answer keep waiting. Press Ctrl-C again to exit at once.\n"
             )
         server.stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupted)
+    on_stop_signal(interrupted)
     reloading: set[asyncio.Task[None]] = set()
 
     def reload() -> None:
@@ -256,5 +249,5 @@ async def _serve(server: Server, setup: Setup, ready: Callable[[Server], None]) 
         reloading.add(task)
         task.add_done_callback(reloading.discard)
 
-    loop.add_signal_handler(signal.SIGHUP, reload)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
     await server.run(ready)

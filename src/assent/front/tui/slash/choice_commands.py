@@ -101,7 +101,7 @@ async def complete_effort(context: "SlashContext", argument: str) -> Sequence[Ca
 
 async def mode(context: "SlashContext", argument: str) -> None:
     current = context.client.state.mode
-    rows = [Row(name, (name, words, "in use" if name == current else "")) for name, words in MODES.items()]
+    rows = [Row(name, (name, words, "in use" if name == current else ""), words) for name, words in MODES.items()]
     wanted = argument or await pick(context, "Mode", rows, start=current)
     chosen = next((name for name in get_args(Mode) if name == wanted), None)
     if wanted and chosen is None:

@@ -17,7 +17,7 @@ from assent.front.tui.stats import model_stats, session_stats, tool_stats
 
 if TYPE_CHECKING:
     from assent.app.mcp_types import Prompt
-    from assent.front.tui.host import ServerInfo
+    from assent.front.tui.host import MemoryFile, ServerInfo
     from assent.front.tui.slash.slash_context import SlashContext
 
 _STATE_STYLES = {"ready": "$success", "failed": "$error", "disconnected": "$warning"}
@@ -127,12 +127,7 @@ async def memory(context: "SlashContext", argument: str) -> None:
 
 async def _list_memory(context: "SlashContext") -> None:
     files = {file.path: file for file in context.host.memory()}
-    rows = [
-        Row(
-            file.path, (file.path, size(file.size), "sent to the model" if file.loaded else "left out"), file.text[:300]
-        )
-        for file in files.values()
-    ]
+    rows = [_memory_row(file) for file in files.values()]
 
     async def read(row: Row) -> None:
         await context.push(PageScreen(named(row.key), Content(safe(files[row.key].text or "(empty, or not read)"))))
@@ -142,6 +137,12 @@ async def _list_memory(context: "SlashContext") -> None:
     await context.push(
         ListScreen("Memory", columns, still(rows), [action(context, "enter", "read", read)], empty=empty)
     )
+
+
+def _memory_row(file: "MemoryFile") -> Row:
+    why = f"Left out: {file.problem}\n" if file.problem else ""
+    state = "sent to the model" if file.loaded else "left out"
+    return Row(file.path, (file.path, size(file.size), state), why + file.text[:300])
 
 
 def _show_memory(context: "SlashContext") -> None:
