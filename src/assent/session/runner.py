@@ -313,7 +313,8 @@ class Runner:
             self._news.clear()
 
     async def _inbox(self) -> list[Inboxed]:
-        """A log in a database is away for a moment when that restarts. Whoever waits here must not stay deaf."""
+        """A log in a database is unavailable while the database restarts. Afterwards, the session must read its inbox
+        again."""
         for pause in INBOX_PAUSES:
             try:
                 return await self._log.inbox(self.session)
@@ -494,6 +495,7 @@ def _scheduler(
             clock=options.clock,
             masker=options.masker,
             give_way=options.give_way,
+            settle=options.settle,
         )
 
     return LazyScheduler(load)
