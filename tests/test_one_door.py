@@ -121,6 +121,7 @@ MAY_DIAL = {
     "client",
     "proxy",
     "bus",
+    "s3/s3_client.py",
     "front/web/web_server.py",
     "front/web/listening.py",
 } | {
@@ -223,7 +224,7 @@ def test_there_is_one_launcher_and_every_exception_has_a_reason():
 
 
 def test_only_a_few_modules_touch_the_network():
-    """The models' client, what dials judged addresses, the clients of MCP servers and of ours, and the web server.
+    """The clients of models, MCP servers, object stores and our own; what dials judged addresses; and the web server.
 
     The supervisor of commands is reached through an unnamed pair of sockets, and the kernel is asked about other
     programs' connections.

@@ -156,6 +156,16 @@ class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Hosts that every command in the sandbox `network` may connect to: `["packages.example.org", "*.example.com"]`."""
 
 
+class BlobSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a cluster keeps whole outputs, contents for undo and files of prompts: `[blobs]`."""
+
+    url: str = ""
+    """`s3://BUCKET/PREFIX`; in the database of the log, if not set."""
+    endpoint: str = ""
+    """The server's URL, if it is not Amazon's: `https://minio.example.org`. Buckets are named in its paths."""
+    region: str = "us-east-1"
+
+
 class AuditSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The record of who decided what: `[audit]`."""
 
@@ -205,6 +215,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     limits: SpendingLimits = SpendingLimits()
     terminal: TerminalSettings = TerminalSettings()
     audit: AuditSettings = AuditSettings()
+    blobs: BlobSettings = BlobSettings()
     mcp: Servers = Servers()
     tools: ToolCommands = ToolCommands()
     environment: Environment = Environment()

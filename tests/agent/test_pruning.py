@@ -12,7 +12,7 @@ from assent.commands import Submit
 from assent.events import ChatCompressed, FileChange, OutputPruned, TurnFinished
 from assent.parts import Call, Message, ModelMessage, Result, Text, Todo, UserMessage
 from assent.scheduler.call import Success
-from assent.session.compaction import essentials
+from assent.session.essentials import essentials
 from assent.session.state import SessionState, fold
 from support.session_harness import SessionHarness, above, call, text
 
@@ -124,3 +124,23 @@ async def test_a_summary_keeps_first_request_steps_and_changed_files_word_for_wo
     kept = essentials(state)
     assert "Build the shop." in kept and "- [in_progress] write tests" in kept
     assert "- /w/shop.py" in kept and "old.py" not in kept
+
+
+async def test_a_summary_keeps_later_requests_as_far_as_there_is_room_and_nothing_twice() -> None:
+    state = SessionState("s")
+    state.requests = ["Build the shop.", "x" * 3_000, "Never touch prod.", "Add a cart.", "Use euros.", "go on"]
+    state.first_prompt, state.latest_prompt, state.open_prompt = "Build the shop.", "go on", "p"
+    kept = essentials(state, kept=["Use euros."])
+    assert kept.endswith(
+        f"Later requests of the user, word for word:\n- {'x' * 3_000}\n- Never touch prod.\n- Add a cart."
+    )
+    state.conversation.window = 130
+    assert essentials(state).endswith("word for word:\n- Add a cart.\n- Use euros.")
+
+
+async def test_a_long_first_request_says_what_is_missing_in_a_summary() -> None:
+    state = SessionState("s")
+    state.first_prompt = "a" * 3_000 + "b" * 3_000
+    assert "aa ... [2,000 characters omitted] ... bb" in essentials(state)
+    state.conversation.window = 200_000
+    assert state.first_prompt in essentials(state)

@@ -63,6 +63,9 @@ RUN = """
     flake.nix shell.nix default.nix Earthfile Tiltfile skaffold.yaml Jakefile Brewfile
     AGENTS.md CLAUDE.md GEMINI.md ASSENT.md
     rules.mk x.cmake x.pth jest.config.js jest.config.mts .eslintrc .eslintrc.json .babelrc.yaml Dockerfile.dev .zsh_x
+    ruff.toml .ruff.toml pdm.toml .gitlint activate env/bin tslint.json app.yaml spec_helper.rb
+    local.properties .plzconfig x.plz x.sublime-project spago.dhall Project.toml pubspec.yaml gleam.toml elm.json v.mod
+    config.exs project.godot activate.R .ctags.d .terraform-version .opencode.json
     node_modules .flake8 pylintrc .pylintrc .isort.cfg hatch_build.py pdm_build.py tox.toml requirements.txt
     requirements-dev.txt requirements.in Pipfile.lock uv.lock pyvenv.cfg .python-version mkdocs.yml entry_points.txt
     x.egg-info y.dist-info __pycache__ site-packages gunicorn.conf.py pyrightconfig.json

@@ -2,17 +2,18 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from assent.app.storage import open_log_at
 from assent.client import Api, ApiProblem
 from assent.client.http_client import Http
-from assent.config import PushSettings, Settings
+from assent.config import PushSettings, parse_settings
 from assent.events import Envelope, from_wire
 from assent.front.web.access_tokens import Role
 from assent.front.web.app_state import Setup
@@ -38,14 +39,16 @@ class Served:
         mcp: Servers | None = None,
         model: str | None = None,
         database: str = "",
+        settings: str = "",
+        env: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
         """`model`: of the settings; by default a scripted one that writes a file. `database`: the URL of a log that
-        several servers share."""
+        several servers share; `settings`: more of them, as text."""
         self.base, self.home, self.folder = base, base / "home", base / "project"
-        self.folder.mkdir(exist_ok=True)
-        self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]}
-        self._database = database
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.env = {"ASSENT_HOME": str(self.home), "HOME": str(base), "PATH": os.environ["PATH"]} | dict(env or {})
+        self._database, self._settings = database, parse_settings(settings.encode(), base / "settings.toml")
         if database:
             self.env["ASSENT_LOG"] = database
         self._where = where or Where(port=0)
@@ -60,7 +63,7 @@ class Served:
     async def __aenter__(self) -> Self:
         usual = self.scenario(asks_for(write("a.txt", "hello\n")), says("Done."))
         model = usual if self._model is None else self._model
-        settings = Settings(model=model, mcp=self._mcp, push=self.push)
+        settings = replace(self._settings, model=model, mcp=self._mcp, push=self.push)
         more: dict[str, Any] = {
             "limits": RequestLimits(requests_per_second=10_000, burst=10_000),
             "models": ("scripted:*",),

@@ -141,6 +141,8 @@ class Aside(Struct, frozen=True):
     """The model that wrote it, if it is not the session's own."""
     cost: float | None = None
     """In dollars; None if the price is unknown."""
+    is_cut: bool = False
+    """Whether something stopped the model before it was done."""
 
 
 class ModelCaller:
@@ -243,7 +245,8 @@ class ModelCaller:
             raise BrokenStream("the reply was cut off")
         texts = (part.text for part in collected.parts() if isinstance(part, Text))
         usage, name = collected.finished.usage, small.name if small is not None else ""
-        return Aside("".join(texts), usage, name, self._cost(model.name, usage))
+        is_cut = collected.finished.reason != "stop"
+        return Aside("".join(texts), usage, name, self._cost(model.name, usage), is_cut)
 
     async def _attempt(self, request: Request, prompt_id: str) -> Reply:
         collected = _Collected()

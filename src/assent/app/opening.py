@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from assent.app.identity import me
 from assent.app.model_access import ModelAccess
 from assent.app.session_environment import SessionEnvironment, open_environment
-from assent.app.storage import is_shared, refresh_shared
+from assent.app.storage import blob_store, is_shared, refresh_shared
 from assent.approval import Mode
 from assent.commands import Command, SetModel
 from assent.config import BadSettings, Settings
@@ -235,9 +235,12 @@ async def _in_environment(
     keep_history: bool,
 ) -> LocalClient:
     model, watched, typing = opened.model, setup.watched, setup.typing
+    blobs = blob_store(log, setup.settings.blobs, setup.env) if is_shared(setup.env) else None
     environment = open_environment(
-        setup.env, folder, setup.settings, session, model, opened.access, watched=watched, typing=typing
+        setup.env, folder, setup.settings, session, model, opened.access, watched=watched, typing=typing, blobs=blobs
     )
+    if environment.kept is not None:
+        await environment.kept.restore()
     if not setup.only:
         environment.start()
     try:

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from assent.config import data_folder
 from assent.files.private_folder import PrivateFolder
 
 if TYPE_CHECKING:
+    from assent.blob_store import BlobPiece, BlobStore
     from assent.files.private_folder import Piece
     from assent.session.log import SessionLog, Stamp
 
@@ -23,8 +25,30 @@ def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int
     return output_folder(env, session).piece(output_name(call_id), offset, limit)
 
 
+async def shared_output(store: "BlobStore", session: str, call_id: str, offset: int, limit: int) -> "BlobPiece | None":
+    """The same, if another node has made it. Raises BlobUnavailable."""
+    from assent.app.session_blobs import output_key
+
+    return await store.piece(session, output_key(call_id), offset, limit)
+
+
+async def forget_outputs(env: Mapping[str, str], session: str, store: "BlobStore | None" = None) -> None:
+    """Of a session that was deleted. What cannot be removed now from a store elsewhere stays there."""
+    await asyncio.to_thread(output_folder(env, session).remove)
+    if store is not None:
+        with suppress(OSError):
+            await store.remove(session)
+        await asyncio.to_thread(PrivateFolder(str(data_folder(env) / "contents" / session)).remove)
+
+
 async def fork_with_outputs(
-    env: Mapping[str, str], log: "SessionLog", session: str, stamp: "Stamp | None" = None, *, by: str = ""
+    env: Mapping[str, str],
+    log: "SessionLog",
+    session: str,
+    stamp: "Stamp | None" = None,
+    *,
+    by: str = "",
+    store: "BlobStore | None" = None,
 ) -> str:
     """The copy has the outputs of its calls in a folder of its own, so they outlive the original session. Calls that
     are running in the original, or run there later under the same id, are not the copy's."""
@@ -36,4 +60,17 @@ async def fork_with_outputs(
     events = (envelope.event for envelope in await log.read(copy))
     names = [output_name(event.call_id) for event in events if isinstance(event, CallFinished)]
     await asyncio.to_thread(output_folder(env, copy).share, output_folder(env, session), names)
+    if store is not None:
+        await _copy_shared(store, session, copy, names)
     return copy
+
+
+async def _copy_shared(store: "BlobStore", session: str, copy: str, outputs: list[str]) -> None:
+    """Without them, the copy shows what the log has, and its older changes cannot be undone."""
+    from assent.app.session_blobs import CONTENTS, OUTPUTS
+    from assent.files.private_folder import harmless
+
+    with suppress(OSError):
+        wanted = {OUTPUTS + harmless(name) for name in outputs}
+        there = await store.sizes(session)
+        await store.copy(session, copy, [name for name in there if name in wanted or name.startswith(CONTENTS)])

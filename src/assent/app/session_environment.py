@@ -46,6 +46,8 @@ from assent.tools.registry import Registry
 from assent.tools.support.background_processes import BackgroundCommands
 
 if TYPE_CHECKING:  # imported only if there is a server, or a call
+    from assent.app.session_blobs import SessionBlobs
+    from assent.blob_store import BlobStore
     from assent.mcp.manager import McpManager
     from assent.mcp.pins import PinStore
     from assent.mcp.project_tools import ProjectTools
@@ -72,6 +74,7 @@ class SessionEnvironment:
         *,
         watched: bool = True,
         typing: bool = True,
+        blobs: "BlobStore | None" = None,
     ) -> None:
         """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
         what commands print while they run; `typing`: somebody can also type what they ask for.
@@ -79,7 +82,9 @@ class SessionEnvironment:
         self.servers = tuple(servers)
         self.problems: list[str] = []
         data = data_folder(env)
-        outputs = output_folder(env, session)
+        self.kept = None if blobs is None or not session else _session_blobs(blobs, env, session)
+        """What other nodes need of this session; None if they need nothing."""
+        outputs = output_folder(env, session) if self.kept is None else self.kept.outputs
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
         self._access = access or ModelAccess(env, settings)
         self._small: Model | None = None
@@ -103,6 +108,7 @@ class SessionEnvironment:
             folder=self._folder,
             workspace=self.workspace,
             outputs=self._outputs,
+            contents=None if self.kept is None else self.kept.contents,
             domains=_domains(settings, self._env) if settings.sandbox.domains else (),
             background=self.background,
         )
@@ -144,6 +150,7 @@ class SessionEnvironment:
             masker=self.masker,
             background=self.background,
             load_mentions=self._load_mentions,
+            settle=None if self.kept is None else self.kept.settle,
         )
 
     def _small_model(self, tokens: int) -> Model | None:
@@ -159,7 +166,15 @@ class SessionEnvironment:
             return None
         from assent.app.mention_loading import load_mentions
 
-        return load_mentions(text, policy(), self.workspace, self.mcp, self.masker)
+        if self.kept is None:
+            return load_mentions(text, policy(), self.workspace, self.mcp, self.masker)
+        kept = self.kept
+
+        async def brought() -> tuple[Attached, ...]:
+            found = load_mentions(await kept.here(text), policy(), self.workspace, self.mcp, self.masker)
+            return () if found is None else await found
+
+        return brought()
 
     @property
     def folder(self) -> str:
@@ -192,6 +207,8 @@ class SessionEnvironment:
         self.project.start()
 
     async def close(self) -> None:
+        if self.kept is not None:
+            await self.kept.settle()
         await asyncio.gather(*(each.close() for each in (self.project, self.mcp, self._small) if each is not None))
 
     async def restart(self, server: str) -> None:
@@ -254,6 +271,12 @@ class SessionEnvironment:
             waiting.cancel()
 
 
+def _session_blobs(store: "BlobStore", env: Mapping[str, str], session: str) -> "SessionBlobs":
+    from assent.app.session_blobs import SessionBlobs
+
+    return SessionBlobs(store, env, session)
+
+
 def _domains(settings: Settings, env: Mapping[str, str]) -> tuple[str, ...]:
     from assent.app.sandbox_setup import allowed_domains
 
@@ -282,6 +305,7 @@ def open_environment(
     *,
     watched: bool = True,
     typing: bool = True,
+    blobs: "BlobStore | None" = None,
 ) -> SessionEnvironment:
     """Starts nothing yet. Raises BadSettings for an invalid file."""
     own = mcp_servers(settings.mcp, settings_file(env), "user")
@@ -293,7 +317,7 @@ def open_environment(
         problems += [] if commands else [f"{mine.place} is not used: the folder is not trusted; see `assent trust`"]
     servers, unused = _one_per_name(own, theirs)
     environment = SessionEnvironment(
-        env, folder, settings, servers, session, model, access, watched=watched, typing=typing
+        env, folder, settings, servers, session, model, access, watched=watched, typing=typing, blobs=blobs
     )
     environment.problems += [*problems, *unused]
     environment.commands = commands

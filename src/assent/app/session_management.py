@@ -2,16 +2,22 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assent.app.lookup import begun_sessions
-from assent.app.output_folders import output_folder
+from assent.app.output_folders import forget_outputs
+from assent.app.storage import blob_store, is_shared
+from assent.config import load_settings
 from assent.events import Envelope, ModelReplied, PromptSubmitted, SessionRenamed
 from assent.parts import Text
 from assent.session.log import LogDamaged, NoSuchSession, SessionBusy, SessionInfo, SessionLog, title_of
 
 PRUNED_AT_ONCE = 200
+if TYPE_CHECKING:
+    from assent.blob_store import BlobStore
+
 AROUND = 60
 """Characters before and after what was found."""
 
@@ -36,12 +42,17 @@ async def rename_session(log: SessionLog, session: str, title: str, by: str) -> 
 async def delete_session(env: Mapping[str, str], log: SessionLog, session: str) -> None:
     """With the outputs that were kept for it; raises SessionBusy if some process has it open."""
     await log.delete(session)
-    output_folder(env, session).remove()
+    await forget_outputs(env, session, _store(env, log))
+
+
+def _store(env: Mapping[str, str], log: SessionLog) -> "BlobStore | None":
+    return blob_store(log, load_settings(env).blobs, env) if is_shared(env) else None
 
 
 async def prune_sessions(env: Mapping[str, str], log: SessionLog, before: float, by: str) -> int:
     """Deletes the sessions that are over and have not changed since then, each with its outputs. Returns how many."""
     deleted = skipped = 0
+    store = _store(env, log)
     while found := await log.finished(before, PRUNED_AT_ONCE, skipped):
         for info in found:
             try:
@@ -51,7 +62,7 @@ async def prune_sessions(env: Mapping[str, str], log: SessionLog, before: float,
             except SessionBusy:
                 skipped += 1
                 continue
-            output_folder(env, info.id).remove()
+            await forget_outputs(env, info.id, store)
             deleted += 1
     return deleted
 

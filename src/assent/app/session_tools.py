@@ -26,6 +26,8 @@ class ToolPlace(Struct, frozen=True, kw_only=True):
     folder: str
     workspace: Workspace
     outputs: PrivateFolder
+    contents: PrivateFolder | None = None
+    """For undo; None: the folder for all sessions."""
     domains: tuple[str, ...] = ()
     """What commands in the sandbox may connect to without asking."""
     background: BackgroundCommands | None = None
@@ -66,7 +68,7 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         background=place.background,
         outputs=place.outputs,
         memory=memory_file(place.env),
-        contents=PrivateFolder(str(data_folder(place.env) / "contents")),
+        contents=place.contents or PrivateFolder(str(data_folder(place.env) / "contents")),
         environment=settings.environment,
         masker=masker,
         confinement=(lambda: confinement(place.env, place.folder)) if settings.sandbox.enabled else None,

@@ -12,7 +12,9 @@ from assent.session.log import LogUnavailable, SessionLog
 from assent.session.sqlite_log import SqliteLog
 
 if TYPE_CHECKING:
+    from assent.blob_store import BlobStore
     from assent.bus.worker_directory import WorkerDirectory
+    from assent.config import BlobSettings
     from assent.secrets.mask import Masker
     from assent.shared_limits import SharedLimits
     from assent.shared_records import SharedRecords
@@ -65,6 +67,8 @@ class Shared(Struct, frozen=True):
 
     records: "SharedRecords"
     limits: "SharedLimits"
+    blobs: "BlobStore"
+    """Unless the settings name another place."""
 
 
 def shared_state(log: SessionLog) -> Shared | None:
@@ -75,7 +79,18 @@ def shared_state(log: SessionLog) -> Shared | None:
         from assent.postgres.postgres_log import PostgresLog
     except ModuleNotFoundError:
         return None
-    return Shared(log.records, log.limits) if isinstance(log, PostgresLog) else None
+    return Shared(log.records, log.limits, log.blobs) if isinstance(log, PostgresLog) else None
+
+
+def blob_store(log: SessionLog, settings: "BlobSettings", env: Mapping[str, str]) -> "BlobStore | None":
+    """Where outputs and contents are kept for all nodes; None if the files of this machine are enough. Raises
+    BadSettings."""
+    shared = shared_state(log)
+    if shared is None or not settings.url:
+        return None if shared is None else shared.blobs
+    from assent.s3.s3_blobs import S3Blobs
+
+    return S3Blobs.configured(settings, env)
 
 
 async def refresh_shared(log: SessionLog) -> None:

@@ -1,4 +1,4 @@
-"""What a worker says about itself to whoever watches it: `/healthz`, `/readyz`, and `/metrics` for Prometheus.
+"""What a worker reports to monitoring: `/healthz`, `/readyz`, and `/metrics` for Prometheus.
 
 Nothing else can be asked, and nothing can be changed. There are no names and no texts of sessions in it.
 """
@@ -70,7 +70,7 @@ class WorkerProbe:
             case [b"GET", b"/metrics", _]:
                 return 200, "".join(map(_metric, _metrics(self._figures)))
             case _:
-                return 404, "there are /healthz, /readyz and /metrics\n"
+                return 404, "only /healthz, /readyz and /metrics exist\n"
 
     async def _readiness(self) -> Answer:
         if self._figures.draining:
@@ -92,7 +92,7 @@ def _metrics(figures: WorkerFigures) -> list[Metric]:
     return [
         ("assent_open_sessions", "gauge", "Sessions running in this process.", figures.open_sessions),
         ("assent_session_slots", "gauge", "How many sessions may run here at the same time.", figures.most_sessions),
-        ("assent_servers", "gauge", "Servers that hear this worker.", figures.servers),
+        ("assent_servers", "gauge", "Servers connected to this worker.", figures.servers),
         ("assent_write_queue_length", "gauge", "Changes waiting to be written to the log.", figures.backlog),
         ("assent_engine_connected", "gauge", "Whether the engine can be reached.", figures.connected),
         ("assent_draining", "gauge", "Whether it takes no more sessions.", figures.draining),

@@ -45,7 +45,7 @@ class WorkerSetup(Struct, frozen=True, kw_only=True):
     address: str = ""
     """Where people open the page."""
     probe: tuple[str, int] | None = None
-    """Where to say how it is, for whoever watches it."""
+    """Where it serves health and metrics, for monitoring."""
 
     def allows(self, folder: str) -> bool:
         real = os.path.realpath(folder)
@@ -71,7 +71,7 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
 
 
 class _Figures:
-    """What the probe tells of a worker."""
+    """What the probe reports about a worker."""
 
     def __init__(
         self, worker: "SessionWorker", publisher: EventPublisher, log: SessionLog, stop: asyncio.Event
@@ -110,7 +110,7 @@ async def _probed(figures: _Figures, setup: WorkerSetup, log: SessionLog, say: S
         return
     probe = WorkerProbe(figures, log.try_writing)
     host, port = setup.probe[0], await probe.start(*setup.probe)
-    say(f"says how it is at http://{host}:{port}/readyz and /metrics")
+    say(f"health and metrics are at http://{host}:{port}/readyz and /metrics")
     try:
         yield
     finally:

@@ -5,14 +5,21 @@ import asyncio
 import os
 import sys
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assent import exit_codes
 from assent.app.identity import me
 from assent.app.log_migration import Copied, CopyProblem, copy_log
-from assent.app.session_log import LogError
+from assent.app.session_log import LogError, SessionLog
 from assent.app.session_management import prune_sessions
-from assent.app.storage import open_log, open_log_at
+from assent.app.storage import blob_store, open_log, open_log_at, shared_state
+from assent.blob_store import BlobUnavailable
 from assent.cli.parsing import BadInput, Parser, complain
+from assent.config import data_folder, load_settings
+
+if TYPE_CHECKING:
+    from assent.app.state_migration import Moved
 
 EPILOG = """\
   assent log migrate --to postgresql://assent@db.example.org/assent
@@ -20,7 +27,8 @@ EPILOG = """\
   assent log prune --days 90
 
 LOG is a folder, or the URL of a PostgreSQL database. Sessions that already exist in the target are compared and left
-alone, so you can repeat an interrupted copy. Nothing is deleted. Afterwards, use the new log with
+alone, so you can repeat an interrupted copy. Nothing is deleted. From a folder to a database, it also copies the
+tokens, grants, trust, pins, outputs and contents for undo that are in the same folder. Afterwards, use the new log with
 `assent serve --store` or ASSENT_LOG. Put a password into ~/.pgpass or PGPASSWORD rather than into the URL.
 
 `prune` deletes the sessions of the log in use that have not changed for so many days, except for those that are open
@@ -36,7 +44,7 @@ def main(argv: list[str]) -> int:
     except CopyProblem as error:
         complain(str(error))
         return exit_codes.INPUT
-    except LogError as error:
+    except (LogError, BlobUnavailable) as error:
         complain(str(error))
         return exit_codes.STORAGE
     return exit_codes.OK
@@ -72,11 +80,37 @@ async def _migrate(args: argparse.Namespace) -> str:
     try:
         target = open_log_at(args.to)
         try:
-            return _summary(await copy_log(source, target, _progress))
+            copied = await copy_log(source, target, _progress)
+            return _summary(copied) + _rest(await _move_state(args, source, target))
         finally:
             await target.close()
     finally:
         await source.close()
+
+
+async def _move_state(args: argparse.Namespace, source: SessionLog, target: SessionLog) -> "Moved | None":
+    """Only from a machine to a cluster: what nodes share has more than one owner. None otherwise."""
+    shared = shared_state(target)
+    if shared is None or shared_state(source) is not None:
+        return None
+    from assent.app.state_migration import copy_state
+
+    blobs = blob_store(target, load_settings(os.environ).blobs, os.environ)
+    assert blobs is not None
+    data = data_folder(os.environ) if args.source is None else Path(os.path.expanduser(args.source))
+    return await copy_state(data, target, shared.records, blobs)
+
+
+def _rest(moved: "Moved | None") -> str:
+    if moved is None:
+        return (
+            "Not copied: tokens, grants, trust and pins, whole outputs of commands, and contents for undo. They stay "
+            "where they are.\n"
+        )
+    lost = f" {moved.skipped} files could not be read and were left out." if moved.skipped else ""
+    records = f"{moved.records} tokens, grants, trusted folders, pins and approved files"
+    left = "Not copied: push subscriptions (browsers subscribe again), and trials that wait.\n"
+    return f"Copied {records}, and {moved.files} outputs and contents for undo.{lost}\n{left}"
 
 
 def _progress(done: int, of: int) -> None:

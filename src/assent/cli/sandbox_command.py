@@ -43,6 +43,8 @@ def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
     else:
         yield style.green("The sandbox holds") + f" ({report.mechanism})."
     for profile in report.profiles:
+        if not profile.probes:
+            continue  # nothing could be tried
         yield ""
         yield style.bold(profile.name) + f": {profile.summary}"
         yield from _probes(profile, style)
@@ -56,11 +58,10 @@ def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
 
 def _without(report: SandboxReport, style: Style) -> Iterator[str]:
     if report.landlock is None:
-        yield "Commands that rules allow run without one; the shell gate still checks their words."
+        yield "Of the commands that only read, only the plainest run without asking."
         return
     yield style.green("Landlock confines commands that only read.") + " It is weaker than bubblewrap: the names of"
-    yield "hidden files can be listed, and there is no folder for temporary files. Other commands that rules allow run"
-    yield "without a sandbox; the shell gate still checks their words."
+    yield "hidden files can be listed, and there is no folder for temporary files."
     yield from _probes(report.landlock, style)
 
 
@@ -73,6 +74,10 @@ def _probes(profile: ProfileReport, style: Style) -> Iterator[str]:
 def _settings(report: SandboxReport) -> Iterator[str]:
     if not report.enabled:
         yield "It is turned off in the settings (`[sandbox] enabled = false`)."
+        return
+    if report.problem:
+        yield "Rules with `sandbox` or `contained` ask. Other commands that a rule or a grant allows, and commands that"
+        yield "you approve, run without a sandbox; the shell gate still checks their words."
         return
     yield "Commands that only read: read-only. Commands that a rule or a grant allows: workspace, unless they need"
     yield f"the network or change the repository. Commands that you approve: {report.approved}."

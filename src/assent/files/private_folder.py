@@ -7,7 +7,7 @@ from call ids, which a model may have chosen, so only harmless characters of the
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class PrivateFolder:
     def create(self, name: str) -> "PrivateFile":
         """A new file; an existing one of the same name is not touched, and the new one gets a number."""
         make_private(self.path)
-        base, dot, ending = _harmless(name).rpartition(".")
+        base, dot, ending = harmless(name).rpartition(".")
         for number in range(1, 1000):
             path = os.path.join(self.path, f"{base}-{number}{dot}{ending}" if number > 1 else f"{base}{dot}{ending}")
             try:
@@ -56,7 +56,7 @@ class PrivateFolder:
     def piece(self, name: str, offset: int, limit: int) -> "Piece | None":
         """Some bytes of a file, without reading the rest; None if we have no such file."""
         try:
-            handle = self._open_own(_harmless(name))
+            handle = self._open_own(harmless(name))
         except OSError:
             return None
         try:
@@ -81,7 +81,7 @@ class PrivateFolder:
         """Make the files of these names in the other folder available here; skip those for which that fails."""
         with suppress(OSError):
             there = {entry.name for entry in os.scandir(other.path) if entry.is_file(follow_symlinks=False)}
-            wanted = there & {_harmless(name) for name in names}
+            wanted = there & {harmless(name) for name in names}
             if wanted:
                 make_private(self.path)
             for name in wanted:
@@ -98,7 +98,7 @@ class PrivateFolder:
 
     def kept(self, name: str) -> bytes:
         """Raises FileNotFoundError, or NotPlain."""
-        return read_plain(os.path.join(self.path, _harmless(name)), limit=1 << 30)
+        return read_plain(os.path.join(self.path, harmless(name)), limit=1 << 30)
 
 
 class Piece(NamedTuple):
@@ -113,6 +113,8 @@ class PrivateFile:
     def __init__(self, path: str, handle: int) -> None:
         self.path = path
         self._file = os.fdopen(handle, "wb")
+        self.closed: Callable[[str], None] = lambda _: None
+        """Called with the path when all of it is written."""
 
     def __enter__(self) -> "PrivateFile":
         return self
@@ -124,10 +126,12 @@ class PrivateFile:
         self._file.write(data)
 
     def close(self) -> None:
-        self._file.close()
+        if not self._file.closed:
+            self._file.close()
+            self.closed(self.path)
 
 
-def _harmless(name: str) -> str:
+def harmless(name: str) -> str:
     """A name that is one file in its folder, whatever it was: cut from the left, so that the extension stays."""
     return _ODD.sub("_", name.lower()).lstrip(".-")[-_MAX_NAME_LENGTH:] or "_"
 

@@ -28,7 +28,7 @@ _OWN_NAMES = frozenset(("test", "this", "antigravity", "turtle", "turtledemo", "
 
 _PYTHON = """
     setup.py setup.cfg pyproject.toml tox.ini tox.toml noxfile.py tasks.py fabfile.py conftest.py pytest.ini
-    manage.py ruff.toml .ruff.toml
+    ruff.toml .ruff.toml
     .pytest.ini pytest.toml .pytest.toml dodo.py pavement.py duties.py invoke.yaml invoke.yml hatch_build.py
     hatch.toml pdm_build.py mypy.ini .mypy.ini .flake8 flake8.cfg pylintrc pylintrc.toml .pylintrc.toml .isort.cfg
     .bandit .style.yapf .sqlfluff pyrightconfig.json .coveragerc.toml behave.ini nose.cfg unittest.cfg locustfile.py
@@ -37,7 +37,8 @@ _PYTHON = """
     buildout.cfg pants.toml pants.ini mkdocs.yml mkdocs.yaml readthedocs.yml .readthedocs.yml .readthedocs.yaml
     scrapy.cfg alembic.ini uwsgi.ini supervisord.conf gunicorn.conf.py celeryconfig.py ipython_config.py
     jupyter_config.py jupyter_notebook_config.py jupyter_server_config.py jupyter_lab_config.py entry_points.txt
-    .ycm_extra_conf.py site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs
+    .ycm_extra_conf.py pdm.toml .gitlint activate activate.fish activate.csh activate_this.py
+    site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs
 """
 _JAVASCRIPT = """
     package.json package.json5 package.yaml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
@@ -48,13 +49,13 @@ _JAVASCRIPT = """
     serverless.js serverless.ts amplify.yml renovate.json renovate.json5 electron-builder.yml electron-builder.yaml
     electron-builder.json import_map.json importmap.json typedoc.json codegen.yml codegen.yaml gatsby-node.js
     gatsby-config.js truffle-config.js foundry.toml node_modules bower_components .storybook .vitepress .vuepress
-    .docusaurus .yalc
+    .docusaurus .yalc tslint.json app.yaml
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
     appraisals fastfile appfile matchfile pluginfile fastlane podfile podfile.lock config.ru .rspec .rspec-local
     .rubocop.yml .rubocop_todo.yml .simplecov .ruby-version .ruby-gemset .standard.yml .haml-lint.yml .slim-lint.yml
-    .erb-lint.yml .reek.yml .solargraph.yml cucumber.yml cucumber.yaml
+    .erb-lint.yml .reek.yml .solargraph.yml cucumber.yml cucumber.yaml spec_helper.rb rails_helper.rb test_helper.rb
 """
 _PHP = """
     composer.json composer.lock phpunit.xml phpunit.xml.dist phpunit.dist.xml phpstan.neon phpstan.neon.dist
@@ -69,7 +70,7 @@ _JVM = """
     gradle-wrapper.properties gradle-wrapper.jar gradle-daemon-jvm.properties libs.versions.toml gradlew gradlew.bat
     maven-wrapper.properties maven-wrapper.jar mvnw mvnw.cmd pom.xml jvm.config build.xml ivy.xml ivysettings.xml
     build.sbt build.sc build.mill build.boot project.clj deps.edn shadow-cljs.edn bb.edn buildsrc build-logic
-    .java-version lombok.config .scalafix.conf .scalafmt.conf jitpack.yml
+    .java-version local.properties lombok.config .scalafix.conf .scalafmt.conf jitpack.yml
 """
 _DOTNET = """
     directory.build.props directory.build.targets directory.build.rsp directory.packages.props msbuild.rsp
@@ -92,7 +93,8 @@ _BUILDERS = """
     package.swift package.resolved cartfile build.zig build.zig.zon dub.json dub.sdl nim.cfg shard.yml shard.lock
     mix.exs mix.lock rebar.config rebar.lock stack.yaml cabal.project cabal.project.local hie.yaml setup.hs
     setup.lhs dune-project dune-workspace dune.inc cpanfile dist.ini .luacov renv.lock _targets.r packrat snakefile
-    nextflow.config .busted dvc.yaml dbt_project.yml
+    nextflow.config .busted dvc.yaml dbt_project.yml .plzconfig spago.dhall packages.dhall project.toml manifest.toml
+    pubspec.yaml pubspec.lock gleam.toml elm.json v.mod config.exs runtime.exs project.godot activate.r .ctags .ctags.d
 """
 _TASKS = """
     justfile .justfile taskfile.yml taskfile.yaml taskfile.dist.yml taskfile.dist.yaml jakefile cakefile gulpfile
@@ -106,7 +108,7 @@ _MACHINES = """
     .terraform.lock.hcl .terraform .tflint.hcl pulumi.yaml pulumi.yml cdk.json cdktf.json samconfig.toml
     samconfig.yaml ansible.cfg .ansible.cfg .ansible-lint requirements.yml requirements.yaml galaxy.yml molecule.yml
     puppetfile environment.conf hiera.yaml knife.rb kitchen.yml .kitchen.yml .kitchen.local.yml fly.toml render.yaml
-    railway.toml railway.json cloud-init.yaml user-data autorun.inf
+    railway.toml railway.json .terraform-version cloud-init.yaml user-data autorun.inf
 """
 _EDITORS_AND_CHECKS = """
     .github .gitlab .azure-pipelines .jenkins .tekton .harness .trunk .config .settings .run .project .classpath
@@ -117,7 +119,8 @@ _EDITORS_AND_CHECKS = """
 """
 _AGENTS = """
     agents.md agent.md agents.override.md claude.md claude.local.md gemini.md assent.md qwen.md codex.md warp.md
-    crush.md copilot-instructions.md skill.md .rules mcp.json mcp_config.json mcp-config.json mcp_settings.json
+    crush.md opencode.json .opencode.json
+    copilot-instructions.md skill.md .rules mcp.json mcp_config.json mcp-config.json mcp_settings.json
 """
 
 NAMES = " ".join(
@@ -129,7 +132,7 @@ NAMES = " ".join(
 FILES = "build workspace buck targets dune waf configure bootstrap description repo"
 PATTERNS = r"""
     .+\.(?:mk|mak|make|cmake|ninja|bzl|bxl|star|wrap|jam|qbs|pri|do|m4|just|nix|gradle|sbt) |
-    .+\.(?:rake|gemspec|podspec|cabal|opam) |
+    .+\.(?:rake|gemspec|podspec|cabal|opam|plz|sublime-project) | \.sublime-project |
     .+\.(?:rockspec|nimble|nims|nomad|tf|bicep|pth|egg-link|nuspec|runsettings|ruleset|props|targets|sln|slnx) |
     .+\.(?:cs|fs|vb|vcx|js|pb|es|shared|sql)proj | .+\.(?:xcconfig|xcscheme|pbxproj|xcodeproj|xcworkspace) |
     .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts | .+\.tf\.json | .+\.pkr\.hcl |
@@ -146,7 +149,7 @@ PATTERNS = r"""
 """
 PATHS = """
     tools/bazel gradle/wrapper project/build.properties docs/conf.py doc/conf.py docs/source/conf.py
-    doc/source/conf.py config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
+    doc/source/conf.py env/bin config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
 """
 
 

@@ -1,4 +1,4 @@
-"""Events that are not quite what a format says, as servers send them: read without the part that nobody needs. Pure.
+"""Reads events that do not quite follow their format, without the part that nobody needs. Pure.
 
 - Python's and JavaScript's JSON knows more than the standard: NaN and Infinity (a logarithm of zero), and halves of
   letters (half of an emoji at the end of a chunk).

@@ -33,7 +33,7 @@ class SharedGrants:
     def keep(self, grant: Grant) -> None:
         if grant.lasts != "session":
             place = EVERYWHERE if grant.lasts == "everywhere" else self._folder
-            self._shared.put(GRANT, grant.id, msgspec.json.encode(_Kept(place, grant)))
+            self._shared.put(GRANT, grant.id, encoded_grant(place, grant))
 
     def standing(self) -> list[Grant]:
         kept = (_decoded(data) for data in self._shared.all(GRANT).values())
@@ -47,6 +47,10 @@ class SharedGrants:
 
     async def settled(self) -> None:
         await self._shared.settled()
+
+
+def encoded_grant(place: str, grant: Grant) -> bytes:
+    return msgspec.json.encode(_Kept(place, grant))
 
 
 def _decoded(data: bytes) -> _Kept | None:

@@ -17,6 +17,8 @@ from assent.postgres import postgres_queries as sql
 from assent.postgres.append_batch import APPEND, SessionAppend, append_arguments, plain
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_audit import PostgresAudit
+from assent.postgres.postgres_blobs import FORGET as FORGET_BLOBS
+from assent.postgres.postgres_blobs import PostgresBlobs
 from assent.postgres.postgres_connections import Connections
 from assent.postgres.postgres_directory import PostgresDirectory
 from assent.postgres.postgres_limits import FORGET_OLD, PostgresLimits
@@ -61,6 +63,7 @@ class PostgresLog:
         self._watch = PostgresWatch(self._connections, lambda: self._writer.process)
         self.records = PostgresRecords(self._connections, self._watch)
         self.limits = PostgresLimits(self._connections)
+        self.blobs = PostgresBlobs(self._connections)
         self._swept = time.monotonic()
 
     # --- sessions ---
@@ -197,7 +200,7 @@ class PostgresLog:
             async with connection.transaction():
                 if seen is not None and await connection.fetchval(sql.IN_USE, session, seen):
                     raise session_busy(session)
-                for statement in sql.FORGET:
+                for statement in (*sql.FORGET, FORGET_BLOBS):
                     await connection.execute(statement, session)
                 await self.audit.append(connection, [deletion(info, by)])
                 await connection.execute("SELECT pg_notify($1, $2)", CHANNEL, payload_of([session]))

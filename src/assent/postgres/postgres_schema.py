@@ -84,8 +84,14 @@ UPDATE approvals SET owner = (SELECT owner FROM sessions WHERE id = approvals.se
 CREATE INDEX approvals_by_owner ON approvals (owner, asked_at, session, call_id);
 CREATE INDEX sessions_by_owner ON sessions (owner, archived, updated_at DESC, id DESC)"""
 """The owner of a session never changes."""
+_BLOBS = """
+CREATE TABLE blobs (
+    session text NOT NULL, name text NOT NULL, part integer NOT NULL, size bigint NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (session, name, part)
+);
+ALTER TABLE blobs ALTER COLUMN data SET STORAGE EXTERNAL"""
 _OLDEST = "ALTER TABLE layout ADD COLUMN oldest integer NOT NULL DEFAULT 0"
-VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS, _OLDEST)
+VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS, _OLDEST, _BLOBS)
 """Each creates its version from the one before."""
 CURRENT = len(VERSIONS)
 OLDEST_COMPATIBLE = 7

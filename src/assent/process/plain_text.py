@@ -14,7 +14,7 @@ _ESCAPE = (
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 MAX_COLUMN = 1000
-"""Farther to the right, no program puts the cursor."""
+"""No program puts the cursor farther to the right."""
 _SPECIAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SPECIAL_ASCII = [chr(code) for code in range(128) if _SPECIAL.match(chr(code))]
 _DROPPED = re.compile(_ESCAPE + r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -238,7 +238,7 @@ def _started(reply: bytes, argv: Sequence[str], cwd: str, unchanged: Sequence[Ex
     if what == CHANGED:
         raise FileChanged(unchanged[int(number)].path)
     if what == EXCHANGED:
-        raise OSError(int(number), "a folder of the workspace was exchanged while its sandbox was built")
+        raise OSError(int(number), "a folder of the workspace was replaced while the sandbox was being built")
     named = {b"cwd": cwd, b"exec": argv[0]}.get(what)
     raise OSError(int(number), os.strerror(int(number)), *([named] if named else []))
 

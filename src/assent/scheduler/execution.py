@@ -3,7 +3,7 @@
 `started` is durable before the tool runs. What a tool sees of the scheduler is its permit and its live channel.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from assent import failpoints
 from assent.approval import ExecDetails
@@ -21,13 +21,23 @@ from assent.scheduler.transitions import Transitions
 from assent.secrets.mask import Masker
 from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
 
+Settle = Callable[[], Awaitable[None]]
+
 
 class Execution:
     """`ask_below` is passed each time, not kept: the scheduler owns this, and a cycle would keep both alive."""
 
     def __init__(
-        self, transitions: Transitions, policy: Policy, journal: Journal, masker: Masker, clock: Clock
+        self,
+        transitions: Transitions,
+        policy: Policy,
+        journal: Journal,
+        masker: Masker,
+        clock: Clock,
+        settle: Settle | None = None,
     ) -> None:
+        """`settle` is awaited before an event that refers to what a call keeps outside the log."""
+        self._settle = settle
         self._transitions = transitions
         self._policy = policy
         self._journal = journal
@@ -37,6 +47,8 @@ class Execution:
     async def run(self, task: CallTask, ask_below: Ask) -> None:
         assert task.invocation is not None
         change = await self._change(task, task.invocation)
+        if self._settle is not None:
+            await self._settle()
         permit = self._permit(task)
         self._transitions.run(task)
         await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
@@ -46,6 +58,8 @@ class Execution:
         live = LiveChannel(task, self._journal, self._masker, gate, again)
         try:
             result = await _closing(live, gate, task.invocation.execute(permit, live))
+            if self._settle is not None:
+                await self._settle()
         except ToolFailed as error:
             await self._transitions.fail(task, error.failure)
         except Exception as error:

@@ -70,8 +70,10 @@ class Scheduler:
         timer: Clock = time.monotonic,
         masker: Masker | None = None,
         give_way: Callable[[], Awaitable[None]] | None = None,
+        settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`give_way` is awaited before a call runs: there may be something more urgent."""
+        """`give_way` is awaited before a call runs: there may be something more urgent. `settle` keeps what a call has
+        left outside the log."""
         self._journal = journal
         self._gate: GateKind = gate
         self._clock = clock
@@ -93,7 +95,7 @@ class Scheduler:
             timer=timer,
             masker=masker,
         )
-        self._execution = Execution(self._transitions, policy, journal, masker, clock)
+        self._execution = Execution(self._transitions, policy, journal, masker, clock, settle)
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
 
     # --- the client interface ---

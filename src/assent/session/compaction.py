@@ -4,7 +4,7 @@ Old output is pruned first, which needs no request; if that is not enough, the o
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -47,13 +47,14 @@ class Compaction:
     @cached_property
     def _compressor(self) -> "Compressor":
         from assent.agent.compression import Compressor
+        from assent.session.essentials import essentials
 
         state = self._state
         return Compressor(
             self._caller,
             state.history,
             lambda: state.latest_prompt if state.open_prompt else "",
-            lambda: essentials(state),
+            lambda kept: essentials(state, kept),
         )
 
     async def before_request(self, prompt_id: str) -> None:
@@ -113,22 +114,3 @@ class Compaction:
             await self._journal.record(CommandTaken(key, by, str(refusal)))
         else:
             await self._journal.record(done, CommandTaken(key, by, done.problem))
-
-
-def essentials(state: SessionState) -> str:
-    """What no summary may lose or reword: the first request, the to-do list, the changed files."""
-    return "\n\n".join(_sections(state))
-
-
-def _sections(state: SessionState) -> Iterator[str]:
-    if state.first_prompt and state.first_prompt != state.latest_prompt:
-        yield f"The user's first request, word for word:\n{state.first_prompt[:_MAX_PROMPT]}"
-    if state.todos:
-        yield "Your to-do list:\n" + "\n".join(f"- [{todo.status}] {todo.description}" for todo in state.todos)
-    changed = dict.fromkeys(change.path for call_id, change in state.changes.items() if call_id not in state.undone)
-    if changed:
-        yield "Files that you changed:\n" + "\n".join(f"- {path}" for path in list(changed)[-_MAX_FILES:])
-
-
-_MAX_PROMPT = 4_000
-_MAX_FILES = 200

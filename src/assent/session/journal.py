@@ -66,15 +66,22 @@ class SessionJournal:
     def _settle(
         self, appended: "asyncio.Future[None]", envelopes: list[Envelope], recorded: "asyncio.Future[None]"
     ) -> None:
-        error = appended.exception()
+        error = appended.exception() or self._published(envelopes)
         if error is not None:
             self.fail(error)
             recorded.set_exception(error)
             recorded.exception()  # raised where it is awaited; `failure` reports what nobody awaits
             return
-        for envelope in envelopes:
-            self._publish(envelope)
         recorded.set_result(None)
+
+    def _published(self, envelopes: list[Envelope]) -> Exception | None:
+        """A bug in the fold must end the session: whoever waits for the record would wait forever."""
+        try:
+            for envelope in envelopes:
+                self._publish(envelope)
+        except Exception as error:
+            return error
+        return None
 
     def _publish(self, envelope: Envelope) -> None:
         self._state.apply(envelope)

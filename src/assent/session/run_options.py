@@ -80,5 +80,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     clock: Callable[[], float] = time.time
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits while something more urgent is going on; awaited before a call runs."""
+    settle: Callable[[], Awaitable[None]] | None = None
+    """Keeps for other nodes what a call leaves outside the log; awaited before it starts and before it is finished."""
     listeners: Sequence[Callable[[Envelope], None]] = ()
     """Receive every event as it happens, from the opening on."""

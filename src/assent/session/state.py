@@ -80,7 +80,8 @@ class RewindPoint(Struct, frozen=True, kw_only=True):
     text: str
     at: float
     changes: int
-    """How many file changes came before it."""
+    requests: int
+    """How many file changes, and how many requests of the person, came before it."""
     todos: tuple[Todo, ...]
 
 
@@ -124,7 +125,8 @@ class SessionState:
         self.keys: set[str] = set()
         """Idempotency keys of the commands that have taken effect."""
         self.conversation = Conversation(self.calls)
-        self._points: dict[str, RewindPoint] = {}
+        self._points, self.requests = dict[str, RewindPoint](), list[str]()
+        """The prompts, and what the person asked for in them, as far as it was not taken back."""
 
     def apply(self, envelope: Envelope) -> None:
         self.seq = envelope.seq or self.seq
@@ -235,7 +237,9 @@ class SessionState:
             case OutputPruned():
                 self.conversation.prune(event)
             case ConversationRewound(prompt_id=prompt_id):
-                self.todos = self._points[prompt_id].todos
+                point = self._points[prompt_id]
+                self.todos = point.todos
+                del self.requests[point.requests :]
                 self.conversation.rewind(prompt_id)
 
     def _hear(self, event: PromptSubmitted, ts: float) -> None:
@@ -245,8 +249,14 @@ class SessionState:
             self.title = self.title or title_of(event.text)
             self.first_prompt = self.first_prompt or event.text
             self._points[event.prompt_id] = RewindPoint(
-                prompt_id=event.prompt_id, text=event.text, at=ts, changes=len(self.changes), todos=self.todos
+                prompt_id=event.prompt_id,
+                text=event.text,
+                at=ts,
+                changes=len(self.changes),
+                requests=len(self.requests),
+                todos=self.todos,
             )
+        self.requests.append(event.text)
         self.open_prompt, self.unrecorded_end = event.prompt_id, None
         self.keys.add(event.key)
         self.latest_prompt = event.text

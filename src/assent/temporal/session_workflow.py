@@ -21,7 +21,7 @@ NUDGE = "nudge"
 HEARTBEAT_TIMEOUT = timedelta(seconds=4)
 """After this silence, a worker counts as lost."""
 UNCLAIMED_TIMEOUT = timedelta(hours=1)
-"""If no worker has taken the session by then, a new attempt begins: an attempt that waits for ever, for a host that is
+"""If no worker has taken the session by then, a new attempt begins: an attempt that waits forever, for a host that is
 down, would collect nudges without a bound."""
 LONGEST_RUN = timedelta(days=365)
 ATTEMPTS_PER_RUN = 200

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent import exit_codes
-from assent.app.call_states import Executing, Validating
+from assent.app.call_states import AwaitingApproval, Executing, Validating
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.model_access import ModelError
@@ -132,6 +132,11 @@ def _terminal_asker(client: LocalClient, console: Console) -> "Asker":
     return TerminalAsker(client.runner.waiting, client.send, client.type_in, console, client.me)
 
 
+def _is_tried(call: object) -> bool:
+    """A trial may end with an answer by rule."""
+    return isinstance(call, AwaitingApproval) and call.tried_by is not None
+
+
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
@@ -183,7 +188,7 @@ class HeadlessRun:
         """Questions from an earlier run stay open: they are not refused just because nobody is here now."""
         if self._questions and self._request.asking == "refuse":
             pending = self._runner.state.pending()
-            still_moving = any(isinstance(call, Validating | Executing) for call in pending)
+            still_moving = any(isinstance(call, Validating | Executing) or _is_tried(call) for call in pending)
             if self._runner.state.waiting() and not still_moving:
                 self._leave()
 

@@ -13,7 +13,7 @@ from assent.app.model_access import ModelAccess
 from assent.app.model_catalog import ModelCatalog
 from assent.app.question_notices import QuestionNotices
 from assent.app.session_log import SessionLog
-from assent.app.storage import shared_state
+from assent.app.storage import blob_store, shared_state
 from assent.app.webhooks import Webhooks
 from assent.config import Settings
 from assent.events import Envelope
@@ -95,7 +95,8 @@ class AppState:
         self.gateway = CommandGateway(log, self.engine)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, self.access.tokens.holds, self._queued)
         self.completion = Completion()
-        self.outputs = CallOutputs(setup.env)
+        self.blobs = blob_store(log, setup.settings.blobs, setup.env)
+        self.outputs = CallOutputs(setup.env, self.blobs)
         self.replies = Replies()
         self.prompts = Prompts(log, self.gateway, setup.env, self.engine.servers)
         self.readiness = Readiness(log.try_writing)

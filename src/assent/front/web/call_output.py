@@ -7,19 +7,25 @@ character. Only the piece is read.
 import asyncio
 import codecs
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from assent.app.call_states import Executing, Terminal, ToolCall
-from assent.app.output_folders import output_folder, saved_output
+from assent.app.output_folders import forget_outputs, saved_output, shared_output
 from assent.events import CallFinished, CallOutput, Envelope
 from assent.front.web.api_types import Output
+from assent.front.web.problems import Problem
 from assent.parts import DiffDisplay, TodosDisplay
+
+if TYPE_CHECKING:
+    from assent.blob_store import BlobStore
 
 
 class CallOutputs:
-    def __init__(self, env: Mapping[str, str]) -> None:
-        self._env = env
+    def __init__(self, env: Mapping[str, str], store: "BlobStore | None" = None) -> None:
+        """`store`: where workers keep outputs, if sessions run on them."""
+        self._env, self._store = env, store
         self._heard: dict[tuple[str, str], int] = {}
         """How many bytes each running call has printed so far; the session itself keeps only the newest part."""
 
@@ -38,7 +44,7 @@ class CallOutputs:
             case Executing():
                 return self._live(session, call, offset, limit)
             case _ if isinstance(call, Terminal):
-                saved = await asyncio.to_thread(self._saved, session, call.request.call_id, offset, limit)
+                saved = await self._found(session, call.request.call_id, offset, limit)
                 return saved or _cut(_bytes(_text(call)), 0, offset, limit, done=True)
             case _:
                 return Output(text="", offset=0, next=0, total=0, done=False)
@@ -54,9 +60,21 @@ class CallOutputs:
             return None
         return _output(found.data, min(offset, found.total), found.total, done=True, saved=True)
 
+    async def _found(self, session: str, call_id: str, offset: int, limit: int) -> Output | None:
+        saved = await asyncio.to_thread(self._saved, session, call_id, offset, limit)
+        if saved is not None or self._store is None:
+            return saved
+        try:
+            found = await shared_output(self._store, session, call_id, offset, limit)
+        except OSError as error:
+            raise Problem("unavailable", f"the output cannot be read now: {error}") from error
+        if found is None:
+            return None
+        return _output(found.data, min(offset, found.total), found.total, done=True, saved=True)
+
     async def forget(self, session: str) -> None:
         self._heard = {place: said for place, said in self._heard.items() if place[0] != session}
-        await asyncio.to_thread(output_folder(self._env, session).remove)
+        await forget_outputs(self._env, session, self._store)
 
 
 def _cut(data: bytes, dropped: int, offset: int, limit: int, *, done: bool) -> Output:

@@ -27,7 +27,7 @@ from assent.events import (
 MERGE_SECONDS = 0.05
 """Changes this close together are reported as one."""
 REST = 10
-"""Counting takes at most one part in this many of the time, however many questions wait."""
+"""Counting takes at most this fraction of the time (1/N), however many questions wait."""
 
 Wake = Callable[[], None]
 

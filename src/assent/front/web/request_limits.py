@@ -76,13 +76,13 @@ class Rates:
 
 
 LEASE = 20
-"""How many requests of one client a server is allowed at once: it asks the database once for so many."""
+"""How many requests of one client a server reserves at once, so that it need not ask the database for each of them."""
 LEASE_SECONDS = 5.0
-"""After this, what is left of them is no longer used."""
+"""Seconds after which what is left of a reservation expires."""
 
 
 class SharedRates:
-    """For all servers together. Each may allow some more than that: what it has got and not used."""
+    """For all servers together. Each server may allow a few more: those that it has reserved and not used."""
 
     def __init__(
         self,

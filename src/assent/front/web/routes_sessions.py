@@ -168,7 +168,9 @@ async def fork(app_state: TheAppState, caller: TheCaller, session_id: SessionId)
     await app_state.gateway.find(caller, session_id)
     key = app_state.gateway.inbox_key(caller, f"fork {session_id}", None)
     made = await app_state.gateway.done_before(key)
-    copy = made or await fork_with_outputs(app_state.setup.env, app_state.log, session_id, key.stamp, by=caller.by)
+    copy = made or await fork_with_outputs(
+        app_state.setup.env, app_state.log, session_id, key.stamp, by=caller.by, store=app_state.blobs
+    )
     app_state.engine.nudge(copy)
     app_state.overview.touch(caller.principal.owner, approvals=True)
     return await app_state.gateway.view(await app_state.log.info(copy))
@@ -317,7 +319,7 @@ async def grants(app_state: TheAppState, caller: TheCaller, session_id: SessionI
 
 
 def _standing(app_state: AppState, info: SessionInfo) -> Sequence[Grant]:
-    """They belong to the user who runs the server, as the sessions that can give them do."""
+    """They belong to the user who runs the server, like the sessions in which they can be given."""
     return () if info.owner else kept_grants(app_state.setup.env, info.folder).standing()
 
 

@@ -5,7 +5,7 @@ import asyncio
 from litestar import post
 from litestar.params import JSONBody
 
-from assent.app.prompt_files import keep_prompt_file
+from assent.app.prompt_files import keep_prompt_file, share_prompt_file
 from assent.front.web.api_types import Upload, Uploaded
 from assent.front.web.params import SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
@@ -17,8 +17,10 @@ async def upload(app_state: TheAppState, caller: TheCaller, session_id: SessionI
     await app_state.gateway.find(caller, session_id)
     try:
         path = await asyncio.to_thread(keep_prompt_file, app_state.setup.env, session_id, data.name, data.data)
+        if app_state.blobs is not None:
+            await share_prompt_file(app_state.blobs, session_id, path, data.data)
     except OSError as error:
-        raise Problem("unavailable", f"the file could not be stored: {error.strerror}") from error
+        raise Problem("unavailable", f"the file could not be stored: {error.strerror or error}") from error
     return Uploaded(path)
 
 

@@ -92,7 +92,7 @@ class SharedLoginCodes(LoginCodes):
         await self._shared.refresh()
         key = hash_of(code)
         if key not in self._shared.all(CODE):
-            return False  # whoever guesses makes nobody write
+            return False  # guessing codes must not cause writes
         return await self._shared.take(CODE, key, self._seconds) is not None
 
 

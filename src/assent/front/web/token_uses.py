@@ -47,7 +47,7 @@ class TokenUses:
             self._save()
 
     async def save_aside(self, valid: Iterable[str]) -> None:
-        """Without holding up anybody."""
+        """Nobody waits for it."""
         await asyncio.to_thread(self.save, valid)
 
     def _save(self) -> None:

@@ -122,9 +122,11 @@ def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
     """The positions of the other words, if all of these are among them; an option may have a value. A sub-command is
     among the first words, unless the program has no other words like it.
     """
-    named = [word.partition("=")[0] if word.startswith("-") else word for word in words]
+    own = synonyms(same_program(words[0]))
+    marks = {mark: option for sub in said if sub in own.sub for mark, option in own.sub[sub].marks.items()}
+    named = [word.partition("=")[0] if word.startswith("-") else marks.get(word[:1], word) for word in words]
     plain = [word for word in named[1:] if not word.startswith("-")]
-    early = plain if synonyms(same_program(words[0])).known else plain[:_EARLY]
+    early = plain if own.known else plain[:_EARLY]
     if any(one not in (named[1:] if one.startswith("-") else early) for one in said):
         return None
     return tuple(at for at in range(1, len(words)) if named[at] not in said)
