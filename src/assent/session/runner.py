@@ -54,8 +54,9 @@ from assent.session.background_recorder import BackgroundRecorder
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
+from assent.session.inbox_reader import read_inbox
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogUnavailable, Opening, SessionLog, Stamp, new_session_id, title_of
+from assent.session.log import Fence, Inboxed, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.model_watch import ModelWatch
 from assent.session.plan_approval import PlanApproval
 from assent.session.prompt_queue import PromptQueue
@@ -71,9 +72,6 @@ from assent.tools.registry import Registry
 if TYPE_CHECKING:  # loaded when they are needed
     from assent.session.titling import Titler
 
-
-INBOX_PAUSES = (0.1, 0.2, 0.5, *(1.0,) * 30)
-"""Seconds between attempts to read the inbox: together as long as an append waits for the log."""
 
 Settled = Callable[[Sequence[Terminal]], Awaitable[None]]
 
@@ -310,16 +308,10 @@ class Runner:
             self._news.clear()
 
     async def _inbox(self) -> list[Inboxed]:
-        """A log in a database is unavailable while the database restarts. Afterwards, the session must read its inbox
-        again."""
-        for pause in INBOX_PAUSES:
-            try:
-                return await self._log.inbox(self.session)
-            except LogUnavailable:
-                if self._closing or self.failure is not None:
-                    raise
-                await self._options.sleep(pause)
-        return await self._log.inbox(self.session)
+        return await read_inbox(self._log, self.session, self._options.sleep, self._is_over)
+
+    def _is_over(self) -> bool:
+        return self._closing or self.failure is not None
 
     async def _take(self, item: Inboxed) -> None:
         match item.command:
