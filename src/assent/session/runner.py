@@ -49,7 +49,6 @@ from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
-from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.session.background_recorder import BackgroundRecorder
 from assent.session.compaction import Compaction
@@ -61,7 +60,7 @@ from assent.session.log import Fence, Inboxed, Opening, SessionLog, Stamp, new_s
 from assent.session.model_watch import ModelWatch
 from assent.session.plan_approval import PlanApproval
 from assent.session.prompt_queue import PromptQueue
-from assent.session.run_options import RunOptions
+from assent.session.run_options import RunOptions, make_policy, make_scheduler
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
@@ -71,8 +70,6 @@ from assent.tools.declared import PLAN
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # loaded when they are needed
-    from assent.policy.policy import Policy
-    from assent.scheduler.scheduler import Scheduler
     from assent.session.titling import Titler
 
 
@@ -118,9 +115,9 @@ class Runner:
         self._hub = Hub()
         self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
-        self._policy = cache(lambda: _policy(state, options))
+        self._policy = cache(lambda: make_policy(state, options))
         registry.hand_over(state.changes)
-        self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
+        self._scheduler = make_scheduler(state, registry, self._policy, self._journal, options)
         self._background = BackgroundRecorder(state.session, options.background, self._journal.record)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
@@ -441,53 +438,9 @@ def _one_after_the_other(*hooks: Settled) -> Settled:
     return settled
 
 
-def _policy(state: SessionState, options: RunOptions) -> "Policy":
-    """Made from the state when it is first needed, with the first call at the latest."""
-    from assent.policy.policy import Policy
-
-    return Policy(
-        options.rules,
-        state.mode,
-        state.grants.values(),
-        roots=(state.folder,),
-        uses=dict(state.grant_uses),
-        clock=options.clock,
-        files=options.files,
-        keeper=None if state.owner else options.keeper,
-    )
-
-
 def _titler(
     state: SessionState, journal: SessionJournal, caller: ModelCaller, reached_limit: Callable[[], Awaitable[str]]
 ) -> "Titler":
     from assent.session.titling import Titler
 
     return Titler(state, journal, caller, reached_limit)
-
-
-def _scheduler(
-    state: SessionState,
-    registry: Registry,
-    policy: "Callable[[], Policy]",
-    journal: SessionJournal,
-    options: RunOptions,
-) -> LazyScheduler:
-    def load() -> "Scheduler":
-        from assent.scheduler.scheduler import Scheduler
-
-        return Scheduler(
-            state.session,
-            registry,
-            policy(),
-            journal,
-            gate=state.gate,
-            attended=options.attended,
-            max_parallel=options.max_parallel,
-            approval_ttl=options.approval_ttl,
-            clock=options.clock,
-            masker=options.masker,
-            give_way=options.give_way,
-            settle=options.settle,
-        )
-
-    return LazyScheduler(load)
