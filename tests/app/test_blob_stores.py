@@ -12,14 +12,14 @@ from botocore.credentials import Credentials as TheirCredentials
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.app.session_blobs import CONTENTS, OUTPUTS, SessionBlobs
+from assent.app.session_blobs import CONTENTS, OUTPUTS, SessionBlobs, forget_deleted
 from assent.blob_store import BlobStore, BlobUnavailable
 from assent.config import BadSettings, BlobSettings
 from assent.events import SessionCreated
 from assent.postgres.postgres_blobs import PART
 from assent.postgres.postgres_log import PostgresLog
 from assent.s3 import s3_blobs
-from assent.s3.s3_blobs import S3Blobs
+from assent.s3.s3_blobs import S3Blobs, shared_client
 from assent.s3.signature import Credentials, Request, encoded_path, encoded_query, signed_headers
 from support.s3_server import ENV, S3Server
 
@@ -247,3 +247,25 @@ class _Away:
     async def copy(self, session: str, to: str, names: object) -> None: ...
 
     async def remove(self, session: str) -> None: ...
+
+
+@pytest.mark.needs("postgres")
+async def test_a_worker_forgets_what_belonged_to_sessions_that_were_deleted_elsewhere(database: str, tmp_path: Path):
+    log, env = PostgresLog(database), {"ASSENT_HOME": str(tmp_path)}
+    await log.create("kept", 1.0, SessionCreated(folder="/w", model="m", mode="default", version="0"))
+    for session in ("kept", "deleted"):
+        of = SessionBlobs(log.blobs, env, session)
+        of.contents.keep(b"before")
+        of.outputs.create("x").close()
+    assert await forget_deleted(env, log) == 1
+    assert {path.name for path in tmp_path.glob("*/*")} == {"kept"}
+    await log.close()
+
+
+async def test_all_sessions_of_a_process_use_the_same_connections(s3_server: S3Server):
+    settings = await s3_server.new_bucket()
+    one, other = shared_client(settings, ENV), shared_client(settings, dict(ENV))
+    assert one is other
+    await asyncio.gather(*(one.put("s", str(number), b"") for number in range(8)))
+    assert len(await one.sizes("s")) == 8
+    await one.close()

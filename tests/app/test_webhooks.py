@@ -135,11 +135,13 @@ async def test_a_question_that_is_answered_soon_is_not_reported() -> None:
 
 
 @pytest.mark.spec("N5")
-async def test_what_was_not_accepted_is_sent_again_and_a_refusal_is_not() -> None:
+async def test_what_was_not_accepted_is_sent_again_and_a_refusal_is_not(caplog: pytest.LogCaptureFixture) -> None:
     post = Post((("Content-Type", "application/json"),), b"{}")
     async with receiving(503, 429) as receiver:
         assert await post_until_taken(receiver.url, post, {}, first_pause=0.001) == 200
         assert receiver.unread == 3
+    said = [record.getMessage() for record in caplog.records if record.name == "assent.webhooks"]
+    assert said == ["could not notify 127.0.0.1: it answered with status 503; trying again"]
     async with receiving(404) as receiver:
         assert await post_until_taken(receiver.url, post, {}, first_pause=0.001) == 404
         assert receiver.unread == 1

@@ -17,7 +17,7 @@ while [ ! -e leave ]; do sleep 0.02; done
 echo " of the cart" >> "$1"
 """
 WHEEL_UP, PRESS, DRAG, RELEASE = "\x1b[<64;20;5M", "\x1b[<0;{x};{y}M", "\x1b[<32;{x};{y}M", "\x1b[<0;{x};{y}m"
-SLOW_WORDS = {"chunks": [chunk for n in range(400) for chunk in ({"text": f"word{n} "}, {"pause_ms": 15})]}
+SLOW_WORDS = {"chunks": [chunk for n in range(670) for chunk in ({"text": f"word{n} "}, {"pause_ms": 15})]}
 
 
 class Day:
@@ -81,7 +81,7 @@ def queue_and_interrupt(terminal: Terminal) -> None:
 
 
 def write_in_the_editor(terminal: Terminal, day: Day) -> None:
-    """The editor stays open until the whole turn is over, however long that takes."""
+    """The editor stays open until the whole turn is over: ten seconds, in which a screen that nobody reads fills up."""
     before = day.finished()
     say(terminal, "tell me")
     terminal.until("word3")
@@ -91,7 +91,7 @@ def write_in_the_editor(terminal: Terminal, day: Day) -> None:
     terminal.until("in the editor")
     terminal.until_silent(lambda: day.finished() > before, "the turn did not go on")
     (day.program.folder / "leave").touch()
-    terminal.until("word399")
+    terminal.until("word669")
     terminal.until("of the cart")
     terminal.type("\r")
     terminal.until("paragraph 59")

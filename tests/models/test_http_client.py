@@ -1,7 +1,9 @@
 """The HTTP client against real sockets: keep-alive, failures in words, proxies, TLS, and letting go."""
 
 import asyncio
+import gc
 import socket
+import warnings
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -245,6 +247,26 @@ async def test_cancelling_while_waiting_for_the_head_closes_the_connection() -> 
             async with asyncio.timeout(0.05):
                 await post(client)
         assert client.open_connections == 0
+
+
+async def test_a_request_that_is_cancelled_at_any_step_leaves_no_socket() -> None:
+    """A socket that nobody closes is a warning when it is collected, and warnings are errors here."""
+    async with RawServer(None) as mute:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for steps in range(30):
+                await cancel_after(steps, HttpClient(f"http://127.0.0.1:{mute.port}"))
+            gc.collect()
+        assert [str(each.message) for each in caught] == []
+
+
+async def cancel_after(steps: int, client: HttpClient) -> None:
+    request = asyncio.create_task(post(client))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    request.cancel()
+    await asyncio.wait([request])
+    await client.close()
 
 
 async def test_closing_the_client_ends_the_requests_under_way() -> None:

@@ -92,6 +92,14 @@ async def test_a_stream_that_comes_byte_by_byte_is_the_same(wire: str, compresse
 
 
 @formats
+@pytest.mark.parametrize("block", [1, 1 << 20])
+async def test_a_compressed_stream_may_have_several_members(wire: str, block: int) -> None:
+    whole = stream(WHOLE[wire])
+    packed = gzip.compress(whole[:40]) + gzip.compress(whole[40:90]) + gzip.compress(whole[90:])
+    assert await read(wire, response(packed, Content_Encoding="gzip"), block) == READ
+
+
+@formats
 @pytest.mark.parametrize(
     "body",
     [

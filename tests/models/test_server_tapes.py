@@ -352,6 +352,40 @@ FAILURES: dict[str, tuple[str, str, Json, type[ModelError]]] = {
 }
 
 
+TOO_LONG = {
+    "LM Studio": "However, the model is loaded with context length of only 4096 tokens",
+    "vLLM": "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+    "xAI": "This model's maximum prompt length is 131072 but the request contains 500000 tokens.",
+    "Bedrock": "Input is too long for requested model.",
+    "Together": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000",
+    "Moonshot": "Invalid request: Your request exceeded model token limit: 8192",
+    "Zhipu": "Prompt exceeds max length",
+    "Qwen": "Range of input length should be [1, 129024]",
+}
+
+
+@pytest.mark.spec("K4")
+@pytest.mark.parametrize("server", TOO_LONG)
+async def test_everybody_has_other_words_for_a_conversation_that_is_too_long(server: str) -> None:
+    body = msgspec.json.encode({"error": {"message": TOO_LONG[server]}})
+    with pytest.raises(ContextTooLong):
+        await read("chat", response(body, "400 X", "application/json"))
+
+
+@pytest.mark.spec("K4")
+@pytest.mark.parametrize(
+    ("wire", "error"),
+    [
+        ("chat", {"type": "invalid_request_error", "code": "model_not_found", "message": "no such model"}),
+        ("messages", {"type": "not_found_error", "message": "model: x"}),
+    ],
+)
+async def test_an_unknown_model_is_not_asked_for_again_although_the_status_is_200(wire: str, error: Json) -> None:
+    body = msgspec.json.encode({"type": "error", "error": error})
+    with pytest.raises(UnknownModel):
+        await read(wire, response(body, kind="application/json"))
+
+
 @pytest.mark.spec("K4")
 @pytest.mark.parametrize("habit", FAILURES)
 async def test_a_failure_is_understood_whoever_tells_it(habit: str) -> None:

@@ -8,7 +8,9 @@ from assent.files.workspace import Workspace
 from assent.sandbox import confinement
 from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
+from assent.tools.glob import GlobTool
 from assent.tools.grep_search import GrepTool
+from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.support import searching
 from assent.tools.support import walk as walk  # before `find_rg` is replaced: it takes the name over
 from assent.tools.support.files import Files
@@ -64,3 +66,18 @@ async def test_where_the_sandbox_does_not_show_it_the_search_goes_on_without_it(
 async def test_without_a_sandbox_it_searches_as_ever(work: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(confinement, "bubblewrap", lambda: None)
     assert "needle" in await found(work)
+
+
+@pytest.mark.parametrize("kind", [GlobTool, ReadManyFilesTool])
+async def test_listing_files_cannot_write_either(
+    work: Path, monkeypatch: pytest.MonkeyPatch, kind: type[GlobTool] | type[ReadManyFilesTool]
+):
+    fake_rg(work, monkeypatch, f"(echo x > {work}/written) 2>/dev/null; printf './a.txt\\0'")
+    monkeypatch.setattr(walk, "find_rg", lambda: str(work / "rg"))
+    masks = str(work.parent / "masks")
+    confined = Confinement([str(work)], [masks], masks, {"HOME": str(work.parent)})
+    tool = kind(Files(Workspace([str(work)], str(work))), confinement=lambda: confined)
+    arguments = {"pattern": "*.txt"} if kind is GlobTool else {"include": ["a.txt"]}
+    result = await tool.build(arguments).execute(Permit(call_id="c", digest=""), Quiet())
+    assert "a.txt" in str(result.content)
+    assert not (work / "written").exists()

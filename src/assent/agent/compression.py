@@ -28,8 +28,8 @@ MAX_HALVINGS = 4
 _MAX_RESULT_LENGTH = 4_000
 _MAX_ARGS_LENGTH = 2_000
 _MAX_PROMPT_LENGTH = 8_000
-_MAX_SAID_LENGTH = 2_000
-_SAID_SHARE = 0.2
+_MAX_QUESTION_LENGTH = 2_000
+_QUESTION_SHARE = 0.2
 """Share of what is replaced, in characters."""
 
 SYSTEM = """You keep the memory of an agent that works for a user through tools. You get the transcript of its work so \
@@ -51,7 +51,7 @@ What is unfinished or unknown, and the next step.
 
 Write only these notes."""
 INTRODUCTION = "The conversation was long; these notes, which you wrote, replace its older part:"
-SAID = "What you said last to the user, word for word:"
+ASKED = "What you asked the user last, word for word:"
 CUT_OFF = "[These notes were cut off: something may be missing.]"
 LATEST = "The user's latest request, word for word:"
 NOTHING = "there is nothing to compress: only the newest messages are long, and they are kept"
@@ -149,9 +149,9 @@ class Compressor:
         prompt, prompts = self._prompt(), _prompts(kept)
         is_kept = not prompt or any(prompt in text for text in prompts)
         latest = "" if is_kept else f"{LATEST}\n{without_middle(prompt, _MAX_PROMPT_LENGTH)}"
-        said = "" if _last_said(kept) else _last_said(replaced)[-_room_to_say(replaced) :]
-        answer = f"{SAID}\n{said}" if said else ""
-        return "\n\n".join(part for part in (INTRODUCTION, notes, self._essentials(prompts), answer, latest) if part)
+        asked = "" if _last_said(kept) else _question(_last_said(replaced))[-_room_to_ask(replaced) :]
+        question = f"{ASKED}\n{asked}" if asked else ""
+        return "\n\n".join(part for part in (INTRODUCTION, notes, self._essentials(prompts), question, latest) if part)
 
 
 def cut_position(messages: Sequence[Message], window: int = 0) -> int:
@@ -181,10 +181,16 @@ def _prompts(messages: Sequence[Message]) -> list[str]:
     return [part.text for message in users for part in message.parts if isinstance(part, Text)]
 
 
-def _room_to_say(replaced: Sequence[Message]) -> int:
-    """For the end of what was said last, where a question is; it must not make the summary longer than the rest."""
+def _room_to_ask(replaced: Sequence[Message]) -> int:
+    """In characters: the question must not make the summary longer than what it replaces."""
     size = sum(map(token_estimate.of_message, replaced))
-    return max(1, min(_MAX_SAID_LENGTH, int(size * 4 * _SAID_SHARE)))
+    return max(1, min(_MAX_QUESTION_LENGTH, int(size * 4 * _QUESTION_SHARE)))
+
+
+def _question(said: str) -> str:
+    """The last paragraph, if it asks something."""
+    last = said.rstrip().rpartition("\n\n")[2]
+    return last if any(mark in last for mark in "?？؟") else ""
 
 
 def _last_said(messages: Sequence[Message]) -> str:

@@ -60,9 +60,17 @@ async def fork_with_outputs(
     events = (envelope.event for envelope in await log.read(copy))
     names = [output_name(event.call_id) for event in events if isinstance(event, CallFinished)]
     await asyncio.to_thread(output_folder(env, copy).share, output_folder(env, session), names)
+    store = store or _shared_store(env, log)
     if store is not None:
         await _copy_shared(store, session, copy, names)
     return copy
+
+
+def _shared_store(env: Mapping[str, str], log: "SessionLog") -> "BlobStore | None":
+    from assent.app.storage import blob_store, is_shared
+    from assent.config import load_settings
+
+    return blob_store(log, load_settings(env).blobs, env) if is_shared(env) else None
 
 
 async def _copy_shared(store: "BlobStore", session: str, copy: str, outputs: list[str]) -> None:

@@ -17,14 +17,33 @@ from pathlib import Path
 from assent.blob_store import MAX_SESSION_BYTES, BlobStore, BlobUnavailable
 from assent.config import data_folder
 from assent.files.mirrored_folder import MirroredFolder, Noted
-from assent.files.private_folder import harmless
+from assent.files.private_folder import PrivateFolder, harmless
 from assent.files.regular_file import NotPlain, read_plain
+from assent.session.log import SessionLog
 
 OUTPUTS, CONTENTS = "outputs/", "contents/"
 """How names in the store begin."""
 RETRY_SECONDS = 30.0
 """After a failure, nobody waits for the store until then."""
 MAX_BLOB = 1 << 26
+
+
+async def forget_deleted(env: Mapping[str, str], log: SessionLog) -> int:
+    """Removes the copies that this machine has of what belonged to sessions that were deleted elsewhere. Returns the
+    number of these sessions. Raises LogError."""
+    folders = [path for kind in ("outputs", "contents") for path in _folders_in(data_folder(env) / kind)]
+    there = await log.infos({path.name for path in folders})
+    gone = [path for path in folders if path.name not in there]
+    for path in gone:
+        await asyncio.to_thread(PrivateFolder(str(path)).remove)
+    return len({path.name for path in gone})
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        return [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
 
 
 def output_key(call_id: str) -> str:

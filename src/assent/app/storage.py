@@ -88,9 +88,9 @@ def blob_store(log: SessionLog, settings: "BlobSettings", env: Mapping[str, str]
     shared = shared_state(log)
     if shared is None or not settings.url:
         return None if shared is None else shared.blobs
-    from assent.s3.s3_blobs import S3Blobs
+    from assent.s3.s3_blobs import shared_client
 
-    return S3Blobs.configured(settings, env)
+    return shared_client(settings, env)
 
 
 async def refresh_shared(log: SessionLog) -> None:

@@ -22,9 +22,11 @@ async def post_until_taken(url: str, post: Post, env: Mapping[str, str], first_p
     pause = first_pause
     for attempt in range(1, ATTEMPTS + 1):
         status, why = await _attempt(url, post, env)
-        if _is_final(status) or attempt == ATTEMPTS:
-            if why:
-                _LOG.warning("could not notify %s: %s", urlsplit(url).hostname, why)
+        is_over = _is_final(status) or attempt == ATTEMPTS
+        if why and (is_over or attempt == 1):  # the first time, because the question may be answered before the last
+            more = "" if is_over else "; trying again"
+            _LOG.warning("could not notify %s: %s%s", urlsplit(url).hostname, why, more)
+        if is_over:
             return status
         await asyncio.sleep(pause)
         pause = min(pause * 2, LONGEST_PAUSE)

@@ -94,17 +94,18 @@ def duration(milliseconds: float) -> str:
 
 
 def took(call: "CallFinished | Terminal") -> str:
-    """How long it ran, without the time it waited for a person; empty for one that was cancelled before it ran."""
+    """How long it ran, without the time it waited for a person; empty for one that ended before it ran."""
     if call.ran_ms is not None:
         return duration(call.ran_ms)
-    return "" if _was_cancelled(call) else duration(call.duration_ms)
+    return duration(call.duration_ms) if _succeeded(call) else ""
 
 
-def _was_cancelled(call: "CallFinished | Terminal") -> bool:
+def _succeeded(call: "CallFinished | Terminal") -> bool:
+    """Whether it ran without doubt. Old logs do not say how long."""
     from assent.events import CallFinished
-    from assent.scheduler.call import Cancelled
+    from assent.scheduler.call import Success
 
-    return isinstance(call, Cancelled) or (isinstance(call, CallFinished) and call.status == "cancelled")
+    return call.status == "success" if isinstance(call, CallFinished) else isinstance(call, Success)
 
 
 def ended_badly(call: "CallFinished | Terminal") -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from assent.temporal.temporal_engine import TemporalEngine
 
 RETRY_SECONDS = 2.0
+TIDY_SECONDS = 3600.0
+"""How often a worker removes its copies of what belonged to deleted sessions."""
 
 Say = Callable[[str], None]
 
@@ -58,6 +60,7 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
     notices = QuestionNotices(log.info, Webhooks(setup.settings.webhooks, setup.env))
     notices.address = setup.address
     publisher = EventPublisher(worker_directory(log), *setup.listen)
+    tidying = asyncio.create_task(_keep_tidy(setup.env, log))
     try:
         engine = make_remote_engine(log, setup.engine, setup.workspaces)
         await publisher.start()
@@ -65,6 +68,7 @@ async def work(setup: WorkerSetup, stop: asyncio.Event, say: Say) -> None:
         async with _probed(_Figures(worker, publisher, log, stop), setup, log, say):
             await _run(worker, engine, stop, say)
     finally:
+        tidying.cancel()
         await publisher.close()
         await notices.close()
         await log.close()
@@ -157,6 +161,16 @@ async def _run(worker: "SessionWorker", engine: "TemporalEngine", stop: asyncio.
         except (LogError, RuntimeError) as error:  # RuntimeError: what the SDK raises if its server cannot be used
             say(f"{error}; trying again")
             await _pause(stop)
+
+
+async def _keep_tidy(env: Mapping[str, str], log: SessionLog) -> None:
+    """Runs until cancelled."""
+    from assent.app.session_blobs import forget_deleted
+
+    while True:
+        with suppress(LogError):
+            await forget_deleted(env, log)
+        await asyncio.sleep(TIDY_SECONDS)
 
 
 async def _pause(stop: asyncio.Event) -> None:

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from assent.http import Broken
 
+_GZIP = b"\x1f\x8b"
+
 
 class Unpacker(Protocol):
     def feed(self, block: bytes, room: int) -> bytes:
@@ -40,7 +42,11 @@ class Packed:
                 return b""
             block, self._packed = self._first, zlib.decompressobj(_window(self._first))
         try:
-            return self._packed.decompress(block, room)
+            data = self._packed.decompress(block, room)
+            while self._packed.eof and self._packed.unused_data[:2] == _GZIP and len(data) < room:  # another member
+                rest, self._packed = self._packed.unused_data, zlib.decompressobj(_window(_GZIP))
+                data += self._packed.decompress(rest, room - len(data))
+            return data
         except zlib.error as error:
             raise Broken(f"the content cannot be decompressed: {error}") from error
 
@@ -50,7 +56,7 @@ class Packed:
 
 
 def _window(first: bytes) -> int:
-    if first[:2] == b"\x1f\x8b":
+    if first[:2] == _GZIP:
         return 16 + zlib.MAX_WBITS
     has_header = first[0] & 0x0F == 8 and int.from_bytes(first[:2], "big") % 31 == 0
     return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS

@@ -47,7 +47,10 @@ _TOO_LONG = _Sign(
     r"|input token count.*exceeds the maximum number of tokens"
     r"|exceed_context_size_error|exceeds the available context size"
     r"|input length exceeds the context length|ContextWindowExceededError"
-    r"|reduce the length of the messages|greater than the context length",
+    r"|reduce the length of the messages|greater than the context length"
+    r"|loaded with context length of only|longer than the maximum model length|maximum prompt length is"
+    r"|input is too long for|tokens \+ `max_new_tokens` must be|exceeded model token limit"
+    r"|prompt exceeds max length|range of input length should be",
     re.IGNORECASE | re.DOTALL,
 )
 _TOO_MANY = _Sign(r"rate.?limit|too many requests", re.IGNORECASE)

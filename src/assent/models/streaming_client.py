@@ -21,6 +21,7 @@ from msgspec import Struct
 from assent.http import Broken, NoReply, Silent, Unsendable
 from assent.http.connection import BLOCK, Connection, Reply, reason
 from assent.http.head import Headers, authority, request_head
+from assent.http.loopback import is_loopback
 from assent.models.model_protocol import BadRequest, BrokenStream, ModelError, Transient
 from assent.models.proxy import Proxy
 
@@ -242,8 +243,10 @@ class HttpClient:
             raise _proxy_refusal(proxy, head.status)
 
     async def _dial(self, host: str, port: int, context: "ssl.SSLContext | None" = None) -> Connection:
-        # Happy Eyeballs: without it, a broken IPv6 would use up the whole timeout before IPv4 is tried.
-        reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=BLOCK, happy_eyeballs_delay=0.25)
+        # Happy Eyeballs: without it, a broken IPv6 would use up the whole timeout before IPv4 is tried. This machine
+        # answers at once, and asyncio leaves the socket to the garbage collector if it is cancelled as a race ends.
+        delay = None if is_loopback(host) else 0.25
+        reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=BLOCK, happy_eyeballs_delay=delay)
         connection = Connection(reader, writer, host, self._timeouts.read)
         self._open.add(connection)
         return connection

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Self
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -92,6 +93,16 @@ class S3Blobs:
         if reply.status >= 300:
             why = _problem(reply.body)
             raise BlobUnavailable(f"{self._client.endpoint} refused this: {reply.status}{f', {why}' if why else ''}")
+
+
+def shared_client(settings: BlobSettings, env: Mapping[str, str]) -> S3Blobs:
+    """One for all sessions of a process, so that they share its connections. Raises BadSettings."""
+    return _client(settings, *(env.get(name, "") for name in (KEY, SECRET, SESSION_TOKEN)))
+
+
+@cache
+def _client(settings: BlobSettings, key: str, secret: str, token: str) -> S3Blobs:
+    return S3Blobs.configured(settings, {KEY: key, SECRET: secret, SESSION_TOKEN: token})
 
 
 def _parsed(body: bytes) -> ElementTree.Element:

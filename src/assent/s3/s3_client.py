@@ -37,6 +37,9 @@ class S3Client:
         self._port = parts.port or (443 if self._secure else 80)
         self._region, self._credentials, self._timeout = region, credentials, timeout
         self._idle: list[Connection] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """In which the idle connections can be used."""
+        self._context: ssl.SSLContext | None = None
 
     async def send(
         self,
@@ -50,6 +53,7 @@ class S3Client:
         """Every request may be repeated, so one on a connection that the server has closed is. Raises
         BlobUnavailable."""
         asked = Request(method=method, host=self._name, path=path, query=query or {}, headers=headers or {}, body=body)
+        self._enter(asyncio.get_running_loop())
         try:
             async with asyncio.timeout(self._timeout):
                 while self._idle:
@@ -64,6 +68,11 @@ class S3Client:
             raise BlobUnavailable(f"{self.endpoint} does not speak HTTP as expected: {error}") from error
         except OSError as error:
             raise BlobUnavailable(f"cannot reach {self.endpoint}: {reason(error)}") from error
+
+    def _enter(self, loop: asyncio.AbstractEventLoop) -> None:
+        if loop is not self._loop:
+            self._idle.clear()
+            self._loop = loop
 
     async def _exchange(self, connection: Connection, asked: Request) -> Response:
         keep = False
@@ -89,8 +98,9 @@ class S3Client:
         return request_head(asked.method, target, sent) + asked.body
 
     async def _connect(self) -> Connection:
-        context = ssl.create_default_context() if self._secure else None
-        reader, writer = await asyncio.open_connection(self._host, self._port, ssl=context, limit=BLOCK)
+        if self._secure and self._context is None:
+            self._context = ssl.create_default_context()
+        reader, writer = await asyncio.open_connection(self._host, self._port, ssl=self._context, limit=BLOCK)
         return Connection(reader, writer, self._host, None)
 
     def close(self) -> None:

@@ -47,8 +47,7 @@ class Execution:
     async def run(self, task: CallTask, ask_below: Ask) -> None:
         assert task.invocation is not None
         change = await self._change(task, task.invocation)
-        if self._settle is not None:
-            await self._settle()
+        await self._keep()
         permit = self._permit(task)
         self._transitions.run(task)
         await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
@@ -58,15 +57,19 @@ class Execution:
         live = LiveChannel(task, self._journal, self._masker, gate, again)
         try:
             result = await _closing(live, gate, task.invocation.execute(permit, live))
-            if self._settle is not None:
-                await self._settle()
+            await self._keep()
         except ToolFailed as error:
+            await self._keep()
             await self._transitions.fail(task, error.failure)
         except Exception as error:
             await self._transitions.fail(task, Failure("unhandled_exception", f"{type(error).__name__}: {error}"))
         failpoints.hit("effect done")
         await self._transitions.succeed(task, result)
         failpoints.hit("finished")
+
+    async def _keep(self) -> None:
+        if self._settle is not None:
+            await self._settle()
 
     async def _change(self, task: CallTask, invocation: Invocation) -> FileChange | None:
         try:

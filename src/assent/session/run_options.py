@@ -1,4 +1,6 @@
-"""How a session runs, as opposed to what it is: what its runner needs besides log, model and tools."""
+"""How a session runs, as opposed to what it is: what its runner needs besides log, model and tools, and the policy and
+the scheduler that follow from it.
+"""
 
 import asyncio
 import time
@@ -18,12 +20,17 @@ from assent.models.model_protocol import Model
 from assent.parts import Usage
 from assent.policy.file_approvals import FileApprovals
 from assent.policy.rules import Rule
+from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.secrets.mask import Masker
 from assent.session.background_recorder import BackgroundPort
 
 if TYPE_CHECKING:  # the first request does not need it
     from assent.policy.kept_grants import GrantKeeper
     from assent.policy.policy import Policy
+    from assent.scheduler.scheduler import Scheduler
+    from assent.session.journal import SessionJournal
+    from assent.session.state import SessionState
+    from assent.tools.registry import Registry
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
@@ -84,3 +91,47 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Keeps for other nodes what a call leaves outside the log; awaited before it starts and before it is finished."""
     listeners: Sequence[Callable[[Envelope], None]] = ()
     """Receive every event as it happens, from the opening on."""
+
+
+def make_policy(state: "SessionState", options: RunOptions) -> "Policy":
+    """Made from the state when it is first needed, with the first call at the latest."""
+    from assent.policy.policy import Policy
+
+    return Policy(
+        options.rules,
+        state.mode,
+        state.grants.values(),
+        roots=(state.folder,),
+        uses=dict(state.grant_uses),
+        clock=options.clock,
+        files=options.files,
+        keeper=None if state.owner else options.keeper,
+    )
+
+
+def make_scheduler(
+    state: "SessionState",
+    registry: "Registry",
+    policy: "Callable[[], Policy]",
+    journal: "SessionJournal",
+    options: RunOptions,
+) -> LazyScheduler:
+    def load() -> "Scheduler":
+        from assent.scheduler.scheduler import Scheduler
+
+        return Scheduler(
+            state.session,
+            registry,
+            policy(),
+            journal,
+            gate=state.gate,
+            attended=options.attended,
+            max_parallel=options.max_parallel,
+            approval_ttl=options.approval_ttl,
+            clock=options.clock,
+            masker=options.masker,
+            give_way=options.give_way,
+            settle=options.settle,
+        )
+
+    return LazyScheduler(load)

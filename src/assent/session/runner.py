@@ -49,18 +49,18 @@ from assent.models.model_protocol import Model, Request
 from assent.parts import Effort
 from assent.scheduler.call import AwaitingApproval, Terminal
 from assent.scheduler.ids import CallIds
-from assent.scheduler.lazy_scheduler import LazyScheduler
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.session.background_recorder import BackgroundRecorder
 from assent.session.compaction import Compaction
 from assent.session.context_files import ContextFiles
 from assent.session.hub import Hub, Subscription
+from assent.session.inbox_reader import read_inbox
 from assent.session.journal import SessionJournal
-from assent.session.log import Fence, Inboxed, LogUnavailable, Opening, SessionLog, Stamp, new_session_id, title_of
+from assent.session.log import Fence, Inboxed, Opening, SessionLog, Stamp, new_session_id, title_of
 from assent.session.model_watch import ModelWatch
 from assent.session.plan_approval import PlanApproval
 from assent.session.prompt_queue import PromptQueue
-from assent.session.run_options import RunOptions
+from assent.session.run_options import RunOptions, make_policy, make_scheduler
 from assent.session.session_settings import SessionSettings
 from assent.session.spending_guard import SpendingGuard
 from assent.session.state import SessionState, fold
@@ -70,13 +70,8 @@ from assent.tools.declared import PLAN
 from assent.tools.registry import Registry
 
 if TYPE_CHECKING:  # loaded when they are needed
-    from assent.policy.policy import Policy
-    from assent.scheduler.scheduler import Scheduler
     from assent.session.titling import Titler
 
-
-INBOX_PAUSES = (0.1, 0.2, 0.5, *(1.0,) * 30)
-"""Seconds between attempts to read the inbox: together as long as an append waits for the log."""
 
 Settled = Callable[[Sequence[Terminal]], Awaitable[None]]
 
@@ -120,9 +115,9 @@ class Runner:
         self._hub = Hub()
         self._hub.listeners = options.listeners
         self._journal = SessionJournal(log, fence, state, self._hub, options.clock)
-        self._policy = cache(lambda: _policy(state, options))
+        self._policy = cache(lambda: make_policy(state, options))
         registry.hand_over(state.changes)
-        self._scheduler = _scheduler(state, registry, self._policy, self._journal, options)
+        self._scheduler = make_scheduler(state, registry, self._policy, self._journal, options)
         self._background = BackgroundRecorder(state.session, options.background, self._journal.record)
         ids = CallIds(state.calls, state.is_forgotten)
         caller = _caller(model, self._journal, ids, options)
@@ -313,16 +308,10 @@ class Runner:
             self._news.clear()
 
     async def _inbox(self) -> list[Inboxed]:
-        """A log in a database is unavailable while the database restarts. Afterwards, the session must read its inbox
-        again."""
-        for pause in INBOX_PAUSES:
-            try:
-                return await self._log.inbox(self.session)
-            except LogUnavailable:
-                if self._closing or self.failure is not None:
-                    raise
-                await self._options.sleep(pause)
-        return await self._log.inbox(self.session)
+        return await read_inbox(self._log, self.session, self._options.sleep, self._is_over)
+
+    def _is_over(self) -> bool:
+        return self._closing or self.failure is not None
 
     async def _take(self, item: Inboxed) -> None:
         match item.command:
@@ -449,53 +438,9 @@ def _one_after_the_other(*hooks: Settled) -> Settled:
     return settled
 
 
-def _policy(state: SessionState, options: RunOptions) -> "Policy":
-    """Made from the state when it is first needed, with the first call at the latest."""
-    from assent.policy.policy import Policy
-
-    return Policy(
-        options.rules,
-        state.mode,
-        state.grants.values(),
-        roots=(state.folder,),
-        uses=dict(state.grant_uses),
-        clock=options.clock,
-        files=options.files,
-        keeper=None if state.owner else options.keeper,
-    )
-
-
 def _titler(
     state: SessionState, journal: SessionJournal, caller: ModelCaller, reached_limit: Callable[[], Awaitable[str]]
 ) -> "Titler":
     from assent.session.titling import Titler
 
     return Titler(state, journal, caller, reached_limit)
-
-
-def _scheduler(
-    state: SessionState,
-    registry: Registry,
-    policy: "Callable[[], Policy]",
-    journal: SessionJournal,
-    options: RunOptions,
-) -> LazyScheduler:
-    def load() -> "Scheduler":
-        from assent.scheduler.scheduler import Scheduler
-
-        return Scheduler(
-            state.session,
-            registry,
-            policy(),
-            journal,
-            gate=state.gate,
-            attended=options.attended,
-            max_parallel=options.max_parallel,
-            approval_ttl=options.approval_ttl,
-            clock=options.clock,
-            masker=options.masker,
-            give_way=options.give_way,
-            settle=options.settle,
-        )
-
-    return LazyScheduler(load)

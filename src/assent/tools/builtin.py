@@ -80,9 +80,9 @@ def builtin_tools(
     )
     return [
         ReadFileTool(files),
-        ReadManyFilesTool(files),
+        ReadManyFilesTool(files, confinement=shell.confinement),
         ListDirectoryTool(files),
-        GlobTool(files),
+        GlobTool(files, confinement=shell.confinement),
         GrepTool(files, confinement=shell.confinement),
         WriteFileTool(files),
         ReplaceTool(files),

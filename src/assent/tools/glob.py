@@ -2,13 +2,17 @@
 
 import re
 import time
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
 from assent.parts import PlainDisplay
 from assent.tools.support.files import Files, check_pattern, printable
 from assent.tools.tool import Invocation, Live, Permit, Resources, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from assent.sandbox.confinement import Confinement
 
 MAX_RESULTS = 500
 _RECENT = 24 * 3600
@@ -33,16 +37,21 @@ class GlobTool(Tool[GlobParams]):
     main_argument = "pattern"
     params = GlobParams
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, *, confinement: "Callable[[], Confinement] | None" = None) -> None:
+        """`confinement` puts ripgrep into a sandbox."""
         self.files = files
+        self._confinement = confinement
 
     def invocation(self, params: GlobParams) -> "GlobInvocation":
         check_pattern(params.pattern, "pattern")
-        return GlobInvocation(self.files, params)
+        return GlobInvocation(self.files, params, self._confinement)
 
 
 class GlobInvocation(Invocation):
-    def __init__(self, files: Files, params: GlobParams) -> None:
+    def __init__(
+        self, files: Files, params: GlobParams, confinement: "Callable[[], Confinement] | None" = None
+    ) -> None:
+        self._confinement = confinement
         self._files = files
         self._params = params
 
@@ -60,7 +69,11 @@ class GlobInvocation(Invocation):
         start, pattern = self._start()
         matches = matcher(pattern, case_sensitive=self._params.case_sensitive)
         respect = self._params.respect_git_ignore
-        paths = [path for path in await list_files(self._files, start, respect_ignore=respect) if matches(path)]
+        paths = [
+            path
+            for path in await list_files(self._files, start, respect_ignore=respect, confinement=self._confinement)
+            if matches(path)
+        ]
         oldest = time.time() - _RECENT
         aged = [(self._files.modified(f"{start}/{path}"), path) for path in paths]
         aged.sort(key=lambda each: (-each[0], each[1]) if each[0] >= oldest else (0.0, each[1]))

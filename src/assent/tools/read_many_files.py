@@ -1,7 +1,7 @@
 """read_many_files: the matching files in path order, each under its name, and a list of what was left out."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
@@ -11,6 +11,7 @@ from assent.tools.support.files import Files, check_pattern
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
+    from assent.sandbox.confinement import Confinement
     from assent.tools.support.many_files import Taken
 
 _SHOWN_SKIPPED = 20
@@ -41,8 +42,10 @@ class ReadManyFilesTool(Tool[ReadManyFilesParams]):
     main_argument = "include"
     params = ReadManyFilesParams
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, *, confinement: "Callable[[], Confinement] | None" = None) -> None:
+        """`confinement` puts ripgrep into a sandbox."""
         self.files = files
+        self._confinement = confinement
 
     def invocation(self, params: ReadManyFilesParams) -> Invocation:
         if not params.include:
@@ -50,11 +53,14 @@ class ReadManyFilesTool(Tool[ReadManyFilesParams]):
         for argument, patterns in (("include", params.include), ("exclude", params.exclude)):
             for pattern in patterns:
                 check_pattern(pattern, argument)
-        return ReadManyFilesInvocation(self.files, params)
+        return ReadManyFilesInvocation(self.files, params, self._confinement)
 
 
 class ReadManyFilesInvocation(Invocation):
-    def __init__(self, files: Files, params: ReadManyFilesParams) -> None:
+    def __init__(
+        self, files: Files, params: ReadManyFilesParams, confinement: "Callable[[], Confinement] | None" = None
+    ) -> None:
+        self._confinement = confinement
         self._files = files
         self._params = params
 
@@ -86,7 +92,8 @@ class ReadManyFilesInvocation(Invocation):
 
         named = [below_root(self._files, each) for each in self._params.include]
         meant = [wanted(self._files, each, deep=self._params.recursive) for each in named]
-        found = await list_files(self._files, self._files.root, respect_ignore=self._params.respect_git_ignore)
+        respect = self._params.respect_git_ignore
+        found = await list_files(self._files, self._files.root, respect_ignore=respect, confinement=self._confinement)
         usual = usually_left_out() if self._params.use_default_excludes else any_of(())
         paths = {path for path in found if any(means(path) for means in meant) and not usual(path)}
         excluded = any_of(self._params.exclude)

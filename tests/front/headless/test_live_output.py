@@ -1,5 +1,7 @@
 """What commands print while they run, on a terminal: overwritten lines are replaced, and nothing gets mixed up."""
 
+from typing import Literal
+
 import pytest
 
 from assent.app.settled_output import Played
@@ -90,11 +92,14 @@ def test_the_lines_of_two_commands_are_not_mixed(output: TextOutput, capsys: pyt
     assert screen(capsys.readouterr().err) == ["│ half", "│ other", "│ half and half", "✓ two 1 ms"]
 
 
-def test_a_call_that_was_refused_has_no_duration(output: TextOutput, capsys: pytest.CaptureFixture[str]) -> None:
-    """It waited for a person; it did not work."""
-    refused = CallFinished(call_id="one", status="cancelled", result=Result("one", "one", {}), duration_ms=450_000)
+@pytest.mark.parametrize(("status", "mark"), [("cancelled", "⊘"), ("error", "✗")])
+def test_a_call_that_was_refused_has_no_duration(
+    output: TextOutput, capsys: pytest.CaptureFixture[str], status: Literal["cancelled", "error"], mark: str
+) -> None:
+    """It waited for a person, or there was none; it did not work."""
+    refused = CallFinished(call_id="one", status=status, result=Result("one", "one", {}), duration_ms=450_000)
     output.event(Envelope(1, 2.0, "s", refused))
-    assert screen(capsys.readouterr().err) == ["⊘ one"]
+    assert screen(capsys.readouterr().err) == [f"{mark} one"]
 
 
 def test_what_is_cut_keeps_its_colours_and_switches_them_off() -> None:

@@ -75,4 +75,12 @@ def test_no_state_of_the_page_violates_the_rules_for_accessibility(
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     assert violations(page) == []
+    page.keyboard.press("Escape")
+    page.evaluate("location.hash = '#/'")
+    for entry, part in (("Who has access", "Revoke"), ("Who decided what", "Check the record")):
+        page.get_by_role("button", name="Server", exact=True).click()
+        page.get_by_role("menuitem", name=entry).click()
+        expect(page.get_by_role("dialog", name=entry).get_by_role("button", name=part).first).to_be_visible()
+        assert violations(page) == []
+        page.keyboard.press("Escape")
     assert tab.complaints == []

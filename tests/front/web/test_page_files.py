@@ -10,9 +10,13 @@ from playwright.sync_api import Browser, Route, expect
 from assent.front.web.page_bundle import CannotBundle, bundle
 from assent.front.web.page_files import PageFiles
 from assent.front.web.security import Message
-from support.page import Served, Windows, needs_browser
+from support.page import Served, Windows, a_server, needs_browser
 from support.program import says
 
+KEPT = """async () => {
+    const opened = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
+    return (await Promise.all(opened.map((cache) => cache.keys()))).flat().map(({ url }) => url);
+}"""
 CREATE = """([token, title]) => fetch("api/v1/sessions", {
     method: "POST",
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
@@ -129,3 +133,24 @@ def test_the_lists_are_there_before_the_stream_is_and_are_read_once(served: Serv
     tab.page.evaluate(CREATE, [tab.token, "a new one"])
     expect(tab.page.get_by_role("link", name="a new one")).to_be_visible()  # the stream said that there is one
     assert read.count("/approvals") == 1
+
+
+@needs_browser
+@pytest.mark.spec("H4")
+def test_the_worker_keeps_the_page_for_a_start_without_the_server_and_nothing_private(browser: Browser) -> None:
+    with a_server() as served:
+        windows = Windows(served, browser)
+        tab = windows.open()
+        tab.begin(served.play(says("A private answer.")), served.project())
+        tab.sees("A private answer.")
+        tab.page.evaluate("navigator.serviceWorker.ready.then(() => 1)")
+        for query in ("?one", "?two", "?three"):
+            tab.page.goto(f"{served.address}/{query}#/")
+            expect(tab.page.get_by_label("What should be done?")).to_be_visible()
+        kept: list[str] = tab.page.evaluate(KEPT)
+        names = sorted(url.removeprefix(served.address).rpartition(".")[2] for url in kept)
+        assert names == ["/", "css", "js"]
+        served.kill()
+        tab.page.reload()
+        tab.sees("Connecting …")
+        windows.close()

@@ -212,6 +212,9 @@ def test_a_proposal_that_somebody_edits_says_so_and_changes_everywhere(served: S
     other.go(f"#/s/{session}")
     other.press("Edit")
     mine.sees("Being edited by bob.")
+    expect(other.page.get_by_label("The complete new text of note.txt", exact=True)).to_be_visible()
+    expect(other.page.get_by_role("button", name="Review my change")).to_be_in_viewport(ratio=1)
+    expect(other.page.get_by_text("Being edited by")).to_have_count(0)  # they know
     other.page.get_by_label(re.compile("The complete new text")).fill("second\n")
     other.page.get_by_role("button", name="Review my change").click()
     expect(mine.card().locator(".added", has_text="second")).to_be_visible()

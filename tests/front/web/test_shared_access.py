@@ -10,6 +10,8 @@ from assent.client import Api
 from assent.client.http_client import Http
 from assent.config import PushSettings
 from assent.front.web.request_limits import RequestLimits
+from assent.front.web.shared_tokens import SharedLoginCodes
+from assent.postgres.postgres_log import PostgresLog
 from support.push_service import PushService
 from support.served import Served, refused
 from support.waiting import WAIT_LIMIT
@@ -156,3 +158,27 @@ async def test_a_server_that_cannot_reach_the_database_lets_nobody_in(two: tuple
     await api.get("/me")
     await one.log._connections.close()  # pyright: ignore
     assert (await refused(api.get("/me"))).kind == "unavailable"
+
+
+async def test_a_server_that_has_stopped_leaves_nothing_of_its_own_behind(tmp_path: Path, database: str):
+    async with Served(tmp_path, database=database) as served:
+        await served.api().get("/me")
+        access = served.server.app_state.access
+        access.uses.save([record.id for record in access.tokens.records()])
+        await access.tokens.settled()
+    log = PostgresLog(database)
+    await log.records.refresh()
+    assert not log.records.all("token") and not log.records.all("token-use")
+    await log.close()
+
+
+async def test_codes_that_nobody_used_are_removed_later(database: str):
+    log, now = PostgresLog(database), [1_000_000.0]
+    await log.records.refresh()
+    codes = SharedLoginCodes(log.records, clock=lambda: now[0])
+    codes.issue()
+    now[0] += 86_401
+    code = codes.issue()
+    assert len(log.records.all("login-code")) == 1
+    assert await codes.redeem(code) and not log.records.all("login-code")
+    await log.close()

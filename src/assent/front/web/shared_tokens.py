@@ -24,6 +24,8 @@ from assent.shared_records import SharedRecords
 
 TOKEN, USE, CODE = "token", "token-use", "login-code"
 """The kinds of records."""
+_FORGOTTEN = 86_400.0
+"""Seconds after which the record of a code that nobody used is removed."""
 
 
 class SharedTokens(TokenBook):
@@ -54,7 +56,11 @@ class SharedTokens(TokenBook):
         gone = [record for record in self._of_all().values() if matches(record)]
         for record in gone:
             self._remove(record)
-        return gone + self._local.revoke(matches)
+        local = self._local.revoke(matches)
+        for record in local:
+            if record.id in self._shared.all(USE):
+                self._shared.put(USE, record.id, None)
+        return gone + local
 
     def _forget_expired(self) -> None:
         for record in [one for one in self._of_all().values() if not one.is_valid(self._clock())]:
@@ -79,13 +85,19 @@ class SharedTokens(TokenBook):
 class SharedLoginCodes(LoginCodes):
     """A code works at whichever server the browser gets to."""
 
-    def __init__(self, shared: SharedRecords, seconds: float = CODE_SECONDS) -> None:
-        super().__init__(seconds=seconds)
+    def __init__(
+        self, shared: SharedRecords, seconds: float = CODE_SECONDS, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__(clock, seconds)
         self._shared = shared
 
     def issue(self) -> str:
+        """How long it is valid is up to the clock of the database; this one only removes codes that nobody used."""
+        now = self._clock()
+        for key in [key for key, issued in self._shared.all(CODE).items() if float(issued) < now - _FORGOTTEN]:
+            self._shared.put(CODE, key, None)
         code = secrets.token_urlsafe(24)
-        self._shared.put(CODE, hash_of(code), b"")
+        self._shared.put(CODE, hash_of(code), repr(now).encode())
         return code
 
     async def redeem(self, code: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from assent.models.failure_signs import classify, in_stream, read_error
+from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error
 from assent.models.model_protocol import ModelError, UnknownModel
 
 ADVICE = "Get a key at https://platform.claude.com/settings/keys and set ANTHROPIC_API_KEY to it."
@@ -23,14 +23,17 @@ _STATUS = {
 
 
 def failure(status: int, headers: Mapping[str, str], body: bytes, model: str) -> ModelError:
-    error = read_error(status, headers, body)
-    if error.kind == "not_found_error" and error.message.startswith("model:"):
-        return UnknownModel(f"model {model} not found: {error.said}")
-    return classify(error, model, ADVICE)
+    return _classified(read_error(status, headers, body), model)
 
 
 def failure_in_stream(data: bytes, model: str) -> ModelError:
     error = read_error(200, {}, data)
     if error.status == 200:
         error = replace(error, status=_STATUS.get(error.kind, 500))
-    return in_stream(classify(error, model, ADVICE), model)
+    return in_stream(_classified(error, model), model)
+
+
+def _classified(error: ErrorReply, model: str) -> ModelError:
+    if error.kind == "not_found_error" and error.message.startswith("model:"):
+        return UnknownModel(f"model {model} not found: {error.said}")
+    return classify(error, model, ADVICE)

@@ -15,8 +15,10 @@ _NO_TOOLS = re.compile(r"does not support tools|enable-auto-tool-choice|tool-cal
 _NO_SUCH_MODEL = re.compile(r"invalid model name", re.IGNORECASE)
 _NO_THINKING = re.compile(r"does not support thinking|think value", re.IGNORECASE)
 _EFFORT_FIELDS = ("reasoning_effort", "reasoning", "thinking")
+_STATUS = {"invalid_request_error": 400, "BadRequestError": 400, "NotFoundError": 404, "AuthenticationError": 401}
+"""The status of an error inside a reply that has none, by its kind."""
 _UNKNOWN_STATUS = 500
-"""The status of an error inside a stream without one: worth a retry."""
+"""Of any other one: worth a retry."""
 
 
 def chat_failure(status: int, headers: Mapping[str, str], body: bytes, model: str, advice: str) -> ModelError:
@@ -28,7 +30,7 @@ def chat_failure_in_stream(data: bytes, model: str, advice: str) -> ModelError:
     """The error in an event of the stream."""
     error = read_error(200, {}, data)
     if not 400 <= error.status < 600:  # the server's own codes are not a status
-        error = replace(error, status=_UNKNOWN_STATUS)
+        error = replace(error, status=_STATUS.get(error.kind, _UNKNOWN_STATUS))
     return in_stream(_classify(error, model, advice), model)
 
 

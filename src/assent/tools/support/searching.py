@@ -127,7 +127,7 @@ def find_rg() -> str | None:
 
 # --- ripgrep ---
 
-_NOT_FOUND = 127
+NOT_FOUND = 127
 """The sandbox does not show it, because it is in a folder for temporary files."""
 COMMON = ("--no-config", "--hidden", "--glob=!.git", "--no-require-git")
 """Hidden files are searched, .git is not; .gitignore also counts outside a repository."""
@@ -177,7 +177,7 @@ async def _with_rg(rg: str, start: str, query: Query, collector: _Collector, con
     launcher = None if confinement is None else await confinement.for_helper(folder)
     limits = ProcessLimits(grace=0, keep=4_000)
     finished = await run(argv, cwd=folder, on_output=reader.add, limits=limits, launcher=launcher)
-    if launcher is not None and (finished.never_ran or finished.code == _NOT_FOUND):
+    if launcher is not None and (finished.never_ran or finished.code == NOT_FOUND):
         return False
     if not collector.search.hits:
         _check(finished, query, reader.errors)

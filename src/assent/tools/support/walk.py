@@ -6,32 +6,44 @@ large tree neither blocks the event loop nor delays cancellation.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 
 from assent.files.ignore import IgnoreRules
 from assent.process.run_program import ProcessLimits, run
+from assent.process.spawn import Launcher
 from assent.tools.support.blocked_work import unless_stuck
 from assent.tools.support.files import Files
-from assent.tools.support.searching import COMMON, find_rg
+from assent.tools.support.searching import COMMON, NOT_FOUND, find_rg
 from assent.tools.tool import ToolFailed
+
+if TYPE_CHECKING:
+    from assent.sandbox.confinement import Confinement
 
 MAX_FOLDERS = 50_000
 
 
-async def list_files(files: Files, start: str, *, respect_ignore: bool = True) -> list[str]:
-    """Paths relative to `start`, an absolute folder."""
+async def list_files(
+    files: Files, start: str, *, respect_ignore: bool = True, confinement: "Callable[[], Confinement] | None" = None
+) -> list[str]:
+    """Paths relative to `start`, an absolute folder. `confinement` puts ripgrep into a sandbox."""
     if rg := find_rg():
-        listed = await unless_stuck(_listed_by_rg(rg, start, respect_ignore), start)
+        launcher = None if confinement is None else await confinement().for_helper(start)
+        listed = await unless_stuck(_listed_by_rg(rg, start, respect_ignore, launcher), start)
         if listed is not None:
             return listed
     return [path async for path in walk(files, start, respect_ignore=respect_ignore)]
 
 
-async def _listed_by_rg(rg: str, start: str, respect_ignore: bool) -> list[str]:
+async def _listed_by_rg(rg: str, start: str, respect_ignore: bool, launcher: Launcher | None) -> list[str] | None:
+    """None if it could not run in the sandbox."""
     pieces: list[str] = []
     ignoring = [] if respect_ignore else ["--no-ignore"]
     argv = [rg, *COMMON, "--files", "--null", "--no-messages", *ignoring, "./"]
-    await run(argv, cwd=start, on_output=pieces.append, limits=ProcessLimits(grace=0, keep=0, sniff=False))
+    limits = ProcessLimits(grace=0, keep=0, sniff=False)
+    finished = await run(argv, cwd=start, on_output=pieces.append, limits=limits, launcher=launcher)
+    if launcher is not None and (finished.never_ran or finished.code == NOT_FOUND):
+        return None
     return [path.removeprefix("./") for path in "".join(pieces).split("\0")[:-1]]
 
 

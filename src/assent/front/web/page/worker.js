@@ -2,6 +2,8 @@
 // when somebody taps a notification. It never sees a token, and nothing of the API is kept.
 
 const CACHE = "assent-page";
+/** Whatever query a link has, it is the same page. */
+const INDEX = new URL(".", location).href;
 const OWN_FILE = /\/page\/app\.[0-9a-f]+\.(js|css)$/;
 
 self.addEventListener("install", () => self.skipWaiting());
@@ -11,7 +13,7 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== "GET" || url.origin !== location.origin) return;
   if (OWN_FILE.test(url.pathname)) event.respondWith(fromCache(event.request));
-  else if (event.request.mode === "navigate" && url.pathname === new URL(".", location).pathname) event.respondWith(fresh(event.request));
+  else if (event.request.mode === "navigate" && url.pathname === new URL(INDEX).pathname) event.respondWith(fresh(event.request));
 });
 
 /** Their URL changes with their content. */
@@ -25,11 +27,11 @@ async function fromCache(request) {
 async function fresh(request) {
   const cache = await caches.open(CACHE);
   try {
-    const index = await kept(cache, request.url.replace(/#.*/, ""), await fetch(request));
+    const index = await kept(cache, INDEX, await fetch(request));
     await forgetOthers(cache, await index.clone().text());
     return index;
   } catch {
-    return (await cache.match(request, { ignoreSearch: true })) ?? Response.error();
+    return (await cache.match(INDEX)) ?? Response.error();
   }
 }
 

@@ -37,7 +37,7 @@ function Login() {
   const [text, setText] = useState("");
   return html`<main class="empty">
     <${Mark} />
-    <h2>Not logged in</h2>
+    <h1>Not logged in</h1>
     ${state.loginProblem && html`<p class="problem" role="alert">${prose(state.loginProblem)}</p>`}
     <p>Open the link that <code>assent serve</code> printed. It works once, within a minute. For a new one, press Enter in its terminal, or run <code>assent serve login</code> on that machine.</p>
     <form class="form" onSubmit=${stopped(() => void useToken(text))}>

@@ -119,10 +119,10 @@ function Question({ approval, view, answers, modifyingBy, folder }) {
     <${Alarms} notes=${view.shown?.suspicious ?? []} details=${approval.details} />
     <div class="flush"><${Exact} ...${{ reading, review, approval, view, left, choose: may.choose ? answers.choose : undefined }} /></div>
     <${Reasons} ...${{ approval, args, folder }} />
-    ${modifyingBy && html`<p class="read-on" role="status">Being edited by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
+    ${modifyingBy && panel !== "edit" && html`<p class="read-on" role="status">Being edited by ${visible(who(modifyingBy, state.me?.by))}.</p>`}
     ${problem && html`<p class="alarm" role="alert">${visible(problem)}</p>`}
     ${panel === "always" && html`<${AlwaysPanel} ...${{ approval, folder, send, close, allowed: may.always }} />`}
-    ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, send, close }} />`}
+    ${panel === "edit" && html`<${EditPanel} ...${{ approval, args, folder, send, close }} />`}
     ${panel === "refuse" && html`<${RefusePanel} ...${{ send, close }} />`}
     ${!panel && html`<${Buttons} ...${{ approval, answers, of: numbers(view).length }} />`}
   </div>`;

@@ -1,6 +1,7 @@
 // Answers that need more input: always (which scope?), edit (to what?), no (why?).
 
 import { html, useLayoutEffect, useRef, useState } from "./html.js";
+import { shortPath } from "./paths.js";
 import { prose } from "./prose.js";
 import { visible } from "./visible.js";
 
@@ -80,8 +81,8 @@ const lastingOf = (scope, offered) =>
 const covers = ({ kind, tool, value = "", exact, prefixes, domains, writable }) =>
   JSON.stringify([kind, tool, exact || prefixes ? "" : value, exact, prefixes, domains, writable]);
 
-/** @param {{ approval: Approval, args: Record<string, unknown>, send: Send, close: () => void }} props */
-export function EditPanel({ approval, args, send, close }) {
+/** @param {{ approval: Approval, args: Record<string, unknown>, folder: string, send: Send, close: () => void }} props */
+export function EditPanel({ approval, args, folder, send, close }) {
   const { details } = approval;
   const [byArgs, setByArgs] = useState(details.type !== "edit");
   const [content, setContent] = useState(details.type === "edit" ? details.new : "");
@@ -101,7 +102,7 @@ export function EditPanel({ approval, args, send, close }) {
   return html`<form class="panel" onSubmit=${stopped(() => give(asksAgain ? "modify_with_editor" : "proceed_once"))} onKeyDown=${escape(close)}>
     ${byArgs
       ? html`<${Fields} fields=${fields} change=${setFields} />`
-      : html`<${Content} path=${details.type === "edit" ? details.path : ""} text=${content} change=${setContent} />`}
+      : html`<${Content} path=${details.type === "edit" ? shortPath(details.path, folder) : ""} text=${content} change=${setContent} />`}
     ${problem && html`<p class="problem" role="alert">${visible(problem)}</p>`}
     <div class="row">
       ${asksAgain && html`<button class="primary" type="submit">Review my change</button>`}
