@@ -11,11 +11,11 @@ from temporalio.service import RPCError
 
 from assent.app.opening import LocalClient
 from assent.commands import Answer, Submit
-from assent.events import CallFinished, CallStarted, SessionOpened, TurnFinished
+from assent.events import CallFinished, CallStarted, Envelope, PromptSubmitted, SessionOpened, TurnFinished
 from assent.models.model_protocol import AuthFailed
 from assent.models.scripted.scenario import Scenario
 from assent.models.scripted.scripted_model import ScriptedModel
-from assent.session.log import LogUnavailable, SessionInfo
+from assent.session.log import LogUnavailable, SessionBusy, SessionInfo
 from assent.session.memory_log import MemoryLog
 from assent.session.runner import Runner, RunOptions, create_session
 from assent.temporal import session_workflow
@@ -183,6 +183,18 @@ async def test_a_log_that_cannot_be_reached_for_a_moment_is_tried_again_in_new_r
         handle = (await cluster.address.connect()).get_workflow_handle(workflow_id(session))
         info = (await handle.describe()).raw_description.workflow_execution_info
         assert info.first_run_id != info.execution.run_id
+
+
+async def test_a_session_that_an_older_attempt_is_about_to_close_is_tried_again(temporal_server: TemporalServer):
+    cluster = Cluster(temporal_server, text("Done."))
+    session = await create_session(cluster.log, "/w", "scripted", "default")
+    fence = await cluster.log.acquire(session)
+    await cluster.log.append(fence, [Envelope(2, 1.0, session, PromptSubmitted("p", "go", "ann"))])
+    await cluster.log.release(fence)
+    cluster.failures = [SessionBusy("an older attempt still has its lock")]
+    async with cluster.worker():
+        await cluster.engine.wake(session)
+        await cluster.until_event(session, TurnFinished)
 
 
 async def test_a_worker_that_stops_ends_what_takes_too_long_and_the_next_prompt_runs_elsewhere(

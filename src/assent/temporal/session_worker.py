@@ -29,7 +29,7 @@ from assent.session.log import (
 from assent.session.parked_work import has_work
 from assent.temporal.session_workflow import ACTIVITY, Attempt, Ended, SessionWorkflow
 from assent.temporal.sweeper import Sweeper
-from assent.temporal.temporal_engine import QUEUE, queue_of_host
+from assent.temporal.temporal_engine import CLIENT, QUEUE, queue_of_host
 
 BEAT_SECONDS = 1.0
 LINGER_SECONDS = 5.0
@@ -86,8 +86,10 @@ class SessionActivity:
             opened = await self._opener(await self._log.info(attempt.session), attempt.token)
         except LostFence:
             return Ended("refused")
-        except (NoSuchSession, SessionBusy):
-            return Ended("parked")  # deleted, or a person has it open at a terminal, where it reads its inbox
+        except NoSuchSession:
+            return Ended("parked")
+        except SessionBusy as error:
+            return await self._busy(attempt.session, error)
         except WorkspaceUnavailable as error:
             return Ended("cannot_open", str(error))
         except LogUnavailable as error:
@@ -106,6 +108,14 @@ class SessionActivity:
         with suppress(LogError):
             await opened.close()
         self._closed(session)
+
+    async def _busy(self, session: str, error: SessionBusy) -> Ended:
+        """A person who has it open at a terminal goes on with it there. But a worker that is about to close it, for an
+        older attempt, leaves it to us."""
+        info = (await self._log.infos([session])).get(session)
+        if info is not None and info.client in (CLIENT, "") and await has_work(self._log, session):
+            raise ApplicationError(str(error)) from error
+        return Ended("parked")
 
     async def _until_over(self, opened: OpenSession) -> None:
         """Raises ApplicationError if the session can no longer write."""
