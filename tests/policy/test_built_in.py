@@ -35,6 +35,7 @@ def plan(text: str, directory: str = "/w") -> Plan:
     [
         *(
             "ls",
+            "pr -t a",
             "ls a",
             "ls .",
             "cat a/b",

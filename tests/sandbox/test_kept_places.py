@@ -82,6 +82,16 @@ def test_our_own_code_is_protected_if_it_is_in_the_workspace(tmp_path: Path):
     assert set(BoxMaker([str(tmp_path)], [], {"HOME": str(tmp_path)})._our_code()) == set()  # pyright: ignore[reportPrivateUsage]
 
 
+def test_secrets_of_the_account_are_hidden_whatever_the_variable_for_its_home_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "account/.ssh").mkdir(parents=True)
+    (tmp_path / "work").mkdir()
+    monkeypatch.setattr("assent.sandbox.boxes._home_of_account", lambda: str(tmp_path / "account"))
+    box = BoxMaker([str(tmp_path / "work")], [], {"HOME": str(tmp_path)}).box(WORKSPACE, str(tmp_path / "work"))
+    assert str(tmp_path / "account/.ssh") in box.hidden
+
+
 def test_settings_of_assent_must_not_appear(tmp_path: Path):
     box = BoxMaker([str(tmp_path)], [], {"HOME": "/nonexistent"}).box(WORKSPACE, str(tmp_path))
     assert box.kept.empty == (str(tmp_path / ".assent"),)

@@ -90,7 +90,7 @@ async def has_run(argv: list[str], launcher: Launcher) -> bool:
     try:
         return not (await run(argv, cwd="/", launcher=launcher)).never_ran
     except OSError as error:
-        assert "exchanged" in str(error)
+        assert "while the sandbox was being built" in str(error)
         return False
 
 

@@ -11,7 +11,7 @@ from assent.sandbox.kept_places import KeptPlaces
 from assent.sandbox.profiles import NETWORK, READ_ONLY, WORKSPACE, Profile
 from assent.sandbox.seatbelt import PROGRAM, seatbelt_launcher, seatbelt_profile
 
-pytestmark = pytest.mark.spec("I1")
+pytestmark = pytest.mark.spec("I1b")
 TOKEN = re.compile(r'\s*(?:(\()|(\))|#?"((?:[^"\\]|\\.)*)"|([^\s()"]+))')
 Node = str | list["Node"]
 

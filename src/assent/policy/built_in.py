@@ -15,8 +15,8 @@ _NAMES = """
 ls cat head tail wc nl tac cut sort uniq comm diff cmp file stat du df tree find grep egrep fgrep rg sed tr rev fold
 less column jq basename dirname realpath readlink pwd cd echo printf true false : test [ date uname whoami id which type
 uptime free nproc seq md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum awk gawk mawk
-xargs paste join expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat zgrep
-tar zipinfo hostname sleep arch tty groups logname hostid expr factor numfmt cal ncal locale getconf lscpu lsblk
+xargs paste join expand unexpand fmt pr tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat
+zgrep tar zipinfo hostname sleep arch tty groups logname hostid expr factor numfmt cal ncal locale getconf lscpu lsblk
 sw_vers vmstat whereis bc fd fdfind bat yq who w users last ps pgrep pidof pstree lsof ss netstat ip ifconfig route arp
 iostat mpstat lsusb lspci lsmod lsb_release findmnt mount nm readelf objdump size
 """

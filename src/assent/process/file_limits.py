@@ -27,7 +27,7 @@ _SHOWS = frozenset(
         *("cat", "head", "tail", "wc", "nl", "tac", "cut", "sort", "uniq", "comm", "diff", "cmp", "file", "grep"),
         *("egrep", "fgrep", "rgrep", "rg", "sed", "rev", "fold", "column", "jq", "paste", "join", "od", "xxd"),
         *("hexdump", "strings", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"),
-        *("cksum", "sum", "base64", "fmt", "expand", "unexpand", "awk", "gawk", "mawk", "tr", "xargs"),
+        *("cksum", "sum", "base64", "fmt", "pr", "expand", "unexpand", "awk", "gawk", "mawk", "tr", "xargs"),
     )
 )
 # They open files that they find in folders; grep only if told to.

@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from glob import escape, glob
 
 from msgspec import Struct
@@ -88,6 +89,7 @@ class BoxMaker:
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._own = tuple(os.path.realpath(folder) for folder in own_folders)
         self._home = os.path.realpath(env.get("HOME") or "/nonexistent")
+        self._homes = tuple(dict.fromkeys((self._home, os.path.realpath(_home_of_account()))))
         self._needed = tuple(needed)
         self._finders = [SpecialPathFinder(root) for root in self._roots]
 
@@ -120,7 +122,7 @@ class BoxMaker:
 
     def why_not_writable(self, path: str) -> str | None:
         """The reason if a command in a sandbox can never get this path: it would open what the sandbox closes."""
-        if is_below(self._home, [path]):
+        if any(is_below(home, [path]) for home in self._homes):
             return f"{path} is too broad: it contains the home folder"
         if is_below(path, _NOT_FILES):
             return f"{path} leads to other programs or to the kernel"
@@ -159,21 +161,33 @@ class BoxMaker:
         yield from (folder for folder in self._own if os.path.isdir(folder))
         yield from (path for path in self._in_home() if not is_settings(path))
         yield from (path for path in listening_sockets() if not is_below(path, self._roots))
-        sockets = (os.path.join(self._home, name) for name in _SOCKET_FOLDERS)
+        sockets = (os.path.join(home, name) for home in self._homes for name in _SOCKET_FOLDERS)
         yield from filter(os.path.isdir, sockets)
 
     def _in_home(self) -> list[str]:
         """What usually holds secrets in the home folder. The workspace may be the home folder, or in it."""
-        return [path for folder in _HOME_FOLDERS for path in self._secrets_of(folder)]
+        return [path for home in self._homes for folder in _HOME_FOLDERS for path in _secrets_of(home, folder)]
 
-    def _secrets_of(self, folder: str) -> Iterable[str]:
-        above = tuple(folder.split("/")) if folder else ()
-        path = os.path.join(self._home, *above)
-        try:
-            names = os.listdir(path)
-        except OSError:
-            return []
-        return [os.path.join(path, name) for name in names if why_secret((*above, name))]
+
+def _secrets_of(home: str, folder: str) -> Iterable[str]:
+    above = tuple(folder.split("/")) if folder else ()
+    path = os.path.join(home, *above)
+    try:
+        names = os.listdir(path)
+    except OSError:
+        return []
+    return [os.path.join(path, name) for name in names if why_secret((*above, name))]
+
+
+@cache
+def _home_of_account() -> str:
+    """The variable `HOME` may say something else, as with sudo."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return "/nonexistent"
 
 
 def _parts(path: str, folder: str) -> tuple[str, ...]:

@@ -319,7 +319,7 @@ async def test_history_with_terminal_codes_is_shown_without_them():
 
 @pytest.mark.spec("G1")
 @pytest.mark.spec("K1")
-@pytest.mark.parametrize("form", ["{path}", "'{path}'", '"{path}"', "file://{url}", "{escaped} "])
+@pytest.mark.parametrize("form", ["{path}", "'{path}'", '"{path}"', "file://{url}", "{escaped} ", "{path} "])
 async def test_a_picture_that_is_dropped_on_the_terminal_is_mentioned(tmp_path: Path, form: str):
     picture = tmp_path / "my pic.png" if form != "{path}" else tmp_path / "pic.PNG"
     picture.write_bytes(b"\x89PNG")

@@ -232,3 +232,14 @@ def test_a_folder_may_be_called_like_a_file_that_tools_run() -> None:
 )
 def test_removing_whole_folders_with_unsaved_changes_needs_approval(command: str, decision: str) -> None:
     assert judge(command, rules(allow=["git rm"]), cwd="/w", roots=("/w",)).decision == decision
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [
+        *(("chmod -R u+w src", "allow"), ("chmod -R u+rwX src", "allow"), ("chmod -R 777 src", "ask")),
+        *(("chmod -R +x src", "ask"), ("chmod -R u+s src", "ask"), ("chmod -R u+w ../x", "ask")),
+    ],
+)
+def test_giving_oneself_access_to_whole_folders_is_an_ordinary_permission(command: str, decision: str) -> None:
+    assert judge(command, rules(allow=["chmod"]), cwd="/w", roots=("/w",)).decision == decision

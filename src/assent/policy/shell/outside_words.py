@@ -19,9 +19,10 @@ READS_ANYWHERE = frozenset(
     ls cat less head tail wc nl tac cut sort uniq comm diff cmp file stat du df find grep egrep fgrep rgrep sed gsed tr
     rev fold column jq yq basename dirname realpath readlink pwd cd echo printf true false : test [ date which type
     md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum awk gawk mawk nawk xargs paste join
-    expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat zgrep expr factor
-    numfmt seq sleep man whereis command env timeout gtimeout nice ionice stdbuf time nohup ldd nm readelf objdump size
-    dpkg mount findmnt lsblk lsof ps pgrep getent ip openssl tee git whatis apropos apt apt-cache rpm brew pkg-config
+    expand unexpand fmt pr tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat zgrep expr
+    factor numfmt seq sleep man whereis command env timeout gtimeout nice ionice stdbuf time nohup ldd nm readelf
+    objdump size dpkg mount findmnt lsblk lsof ps pgrep getent ip openssl tee git whatis apropos apt
+    apt-cache rpm brew pkg-config
     """.split()  # noqa: SIM905
 )
 # Their words that begin with a slash are routes, keys and names elsewhere.

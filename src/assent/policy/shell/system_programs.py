@@ -114,7 +114,11 @@ def certificate(use: Use, _words: Words) -> None:
 def mode(use: Use, _words: Words) -> None:
     """A rule must name the permissions, unless they are those of ordinary files and scripts."""
     mode = use.operands[0].text if use.operands else ""
-    use.names, use.by_name = (*use.names, mode), not _ORDINARY_MODE.fullmatch(mode)
+    own = re.fullmatch(r"u\+[rwX]+", mode) is not None
+    use.names, use.by_name = (*use.names, mode), not (own or _ORDINARY_MODE.fullmatch(mode))
+    if own:  # the owner could do so at any time
+        use.excuse("-R", "--recursive")
+        return
     if not re.fullmatch(r"[uga]*[+-][rwx]+|0?[4567][04567]{2}", mode):
         use.problems.append("it sets permissions that are not plain")
 

@@ -19,9 +19,9 @@ def dropped_file(pasted: str) -> str:
 
 
 def _path(text: str) -> str:
-    """Terminals quote a path, escape it, or write it as a URL."""
+    """Terminals quote a path, escape it, or write it as a URL; who copies one elsewhere has it as it is."""
     if text.startswith("file://"):
         return unquote(urlsplit(text).path)
     if quoted := _QUOTED.fullmatch(text):
         return quoted[1] or quoted[2]
-    return "" if re.search(r"(?<!\\)\s", text) else re.sub(r"\\(.)", r"\1", text)
+    return text if re.search(r"(?<!\\)\s", text) else re.sub(r"\\(.)", r"\1", text)
