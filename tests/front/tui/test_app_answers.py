@@ -142,8 +142,7 @@ async def test_i_changes_any_argument_and_asks_again_with_it(harness: MakeHarnes
         await on.until_asked()
         await on.press("i")
         await on.until_screen(ArgumentsScreen)
-        await on.press("end")
-        await on.types("2")
+        await on.types("2")  # at the end, as in the line of a shell
         await on.press("ctrl+s")
         await on.until_shown("echo x >> canary2", "the proposal was changed by hand")
         assert not (on.folder / "canary2").exists()
@@ -161,7 +160,7 @@ async def test_a_command_edited_inline_is_judged_anew(harness: MakeHarness):
         await on.until_asked()
         await on.press("i")
         await on.until_screen(ArgumentsScreen)
-        await on.press("ctrl+k")  # to the end of the line, however it is wrapped
+        await on.press("ctrl+a", "ctrl+k")  # to the end of the line, however it is wrapped
         await on.types("rm -rf /")
         await on.press("ctrl+s")
         await on.until_shown("Run a command (risk: high)")

@@ -53,3 +53,14 @@ async def test_a_closed_session_is_renamed_and_deleted_and_an_open_one_is_not(ha
         assert [found.info.id for found in await search_sessions(log, "HELLO")] == [session]
         await delete_session(on.env, log, session)
         assert await search_sessions(log, "hello") == []
+
+
+async def test_why_the_open_session_is_not_deleted_is_said_above_the_list(harness: MakeHarness):
+    async with harness(says("Hello.")).open(prompt="hi") as on:
+        await on.until_idle()
+        await on.say("/sessions")
+        await on.until_screen(ListScreen)
+        await on.until_shown("search what was said")
+        await on.press("d")
+        await on.until(lambda: bool(on.app.screen.query("Toast")))
+        await on.until_shown("This session is open.")

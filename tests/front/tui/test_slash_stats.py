@@ -189,5 +189,6 @@ def test_lines_are_aligned_and_fit_a_terminal():
 
 def test_an_empty_session_has_something_to_say():
     assert "No tool has been used yet." in session_stats(tally_of([])).plain
+    assert session_stats(tally_of([])).plain.rstrip().endswith("$0.0000")  # by no list of prices
     assert model_stats(tally_of([])).plain == "No model has been used yet."
     assert "failed" in tool_stats(tally_of(a_session())).plain

@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 from textual.binding import Binding
+from textual.content import Content
 
 from assent.approval import Mode
 from assent.front.tui.answer_keys import ANSWER_WORDS, ANSWERS
 from assent.front.tui.bars import Facts, FootLine
+from assent.front.tui.hanging import hanging
 from assent.front.tui.key_list import key_sections
 from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.prompt.readline_area import ReadlineArea
@@ -15,6 +17,7 @@ from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.review import ReviewScreen
 from assent.front.tui.slash.help_page import help_document
 from assent.front.tui.slash.slash_registry import SlashRegistry
+from assent.front.tui.stats import Tally, session_stats
 from assent.front.tui.terminal_app import AssentApp
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.themes import LOOKS
@@ -125,3 +128,27 @@ async def test_a_review_without_wrapping_has_not_shown_the_ends_of_lines(harness
         await on.until_shown("unseen")
         await on.press("u", "u", "u", "u")
         await on.until_shown("all seen")
+
+
+# --- text that must be wrapped ---
+
+
+def test_an_indented_line_goes_on_below_itself():
+    rows = [row.plain.rstrip() for row in hanging(Content("  Session  20261118-140005-e2d05b3801da84d3\nplain"), 36)]
+    assert rows == ["  Session", "    20261118-140005-e2d05b3801da84d3", "plain"]
+
+
+@pytest.mark.parametrize("width", [24, 39, 79])
+def test_the_figures_of_a_session_keep_their_indent(width: int):
+    page = session_stats(Tally())
+    rows = [row.plain.rstrip() for row in hanging(page, width)]
+    assert max(map(len, rows)) <= width
+    assert "".join("".join(rows).split()) == "".join(page.plain.split())
+    assert width < 39 or "  waiting for you            0.0 s" in rows
+
+
+@pytest.mark.parametrize("size", [(40, 20), (60, 24)])
+async def test_how_to_cancel_is_never_cut_off(harness: MakeHarness, size: tuple[int, int]):
+    async with harness(asks_for(shell("make deploy"))).open(prompt="go", size=size) as on:
+        await on.until_asked()
+        await on.until_shown("Waiting", "Esc twice to cancel")

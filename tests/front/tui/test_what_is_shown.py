@@ -200,3 +200,9 @@ async def test_a_reply_that_was_cut_off_at_the_output_limit_says_so(harness: Mak
     cut = {"chunks": [{"text": "And so it goes on and"}], "finish": "max_tokens"}
     async with harness(cut).open(prompt="tell me everything") as on:
         await on.until_shown("And so it goes on and", "output limit")
+
+
+async def test_a_command_without_output_takes_one_line(harness: MakeHarness):
+    async with harness(asks_for(shell("true")), says("Done.")).open(prompt="go") as on:
+        await on.until_shown("Done.")
+        assert "│" not in on.shown

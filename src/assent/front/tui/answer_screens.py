@@ -152,7 +152,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
         with AnswerBox():
             yield Label(Text(f"Change the arguments of {safe(self.call.request.tool, 'label')}"))
             yield OptionList(*self._options())
-            yield SteadyTextArea(self._value(), soft_wrap=True)
+            yield SteadyTextArea(soft_wrap=True)
             yield Static("", classes="problem")
             yield Static(
                 "Tab switch to the list, ↑ ↓ choose there · Ctrl-S use it, and ask again · Esc back", classes="hint"
@@ -160,7 +160,14 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
 
     def on_mount(self) -> None:
         super().on_mount()
+        self._edit()
         self.query_one(TextArea).focus()
+
+    def _edit(self) -> None:
+        """Shows the chosen argument, with the cursor at its end, as in the line of a shell."""
+        area = self.query_one(TextArea)
+        area.load_text(self._value())
+        area.move_cursor(area.document.end)
 
     def _options(self) -> Sequence[Option]:
         return [Option(self._line(name), name) for name in self._args]
@@ -177,7 +184,7 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
     def choose(self, event: OptionList.OptionHighlighted) -> None:
         if event.option.id and event.option.id != self._name and self._keep():
             self._name = event.option.id
-            self.query_one(TextArea).load_text(self._value())
+            self._edit()
 
     def _keep(self) -> bool:
         """Applies what was typed; if it is not a valid value, shows the reason and returns False."""

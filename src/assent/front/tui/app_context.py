@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from assent.app.preferences import PreferenceFile
+from assent.app.wording import safe
 from assent.front.tui.host import Host, NotHere
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.session_feed import SessionFeed
@@ -72,6 +73,8 @@ class AppContext:
 
     def complain(self, text: str) -> None:
         self._app.note(text, "warning")
+        if isinstance(self._app.screen, ModalScreen):  # which covers the transcript
+            self._app.notify(safe(text), severity="warning", markup=False)
 
     def clear(self) -> None:
         self._app.clear_screen()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.cells import cell_len
 from rich.text import Text
 from textual.timer import Timer
 from textual.widgets import Static
@@ -19,6 +20,8 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 BEAT_SECONDS = 0.2
 SHOWN_QUEUED = 3
 PATH_LENGTH = 32
+SHORTEST = 8
+"""Cells of what is going on; with fewer, it would say nothing."""
 NEARLY_FULL = 0.8
 """Share of the context window above which it is highlighted."""
 
@@ -66,9 +69,18 @@ class StatusLine(Static):
         took = self._timer() - self._began
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{SPINNER[int(took / BEAT_SECONDS) % len(SPINNER)]} ", palette.accent)
-        line.append(safe(self._doing, "label") or "Working", "bold")
-        line.append(f"  {duration(took * 1000)} · {self._hint}", palette.dim)
+        doing, timed = self._fitted(Text(safe(self._doing, "label") or "Working", "bold"), f"  {duration(took * 1000)}")
+        line.append_text(doing).append(f"{timed} · {self._hint}", palette.dim)
         self.update(line, layout=False)  # one line, always
+
+    def _fitted(self, doing: Text, timed: str) -> tuple[Text, str]:
+        """How to cancel comes first: on a narrow screen the time goes, then the end of what is done."""
+        room = self.size.width - len("⠋ ") - cell_len(f" · {self._hint}")
+        if not self.size.width or doing.cell_len + cell_len(timed) <= room:
+            return doing, timed
+        if room >= SHORTEST:
+            doing.truncate(room, overflow="ellipsis")
+        return doing, ""
 
 
 class QueueView(Static):

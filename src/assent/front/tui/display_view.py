@@ -82,7 +82,8 @@ def _last(styler: TextStyler, text: str, width: int, most: int) -> list[Strip]:
 
     tail = text[-TAIL_LENGTH:]
     left_out = text.count("\n", 0, len(text) - len(tail))
-    lines = styler.terminal(settled(tail).strip("\n"), width)
+    shown = settled(tail).strip("\n")
+    lines = styler.terminal(shown, width) if shown else []
     if left_out + len(lines) <= most + 1:
         return lines
     return [*_more(styler, left_out + len(lines) - most, "line", width, " above"), *lines[-most:]]

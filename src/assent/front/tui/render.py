@@ -11,6 +11,7 @@ from textual.style import Style as VisualStyle
 from assent.app.call_states import ToolCall
 from assent.app.wording import attached_words, count, safe
 from assent.front.tui.call_view import draw_call
+from assent.front.tui.hanging import hanging
 from assent.front.tui.prompt.paste import MAX_CHARACTERS, is_long, line_count
 from assent.front.tui.reply import GrowingReply
 from assent.front.tui.text_style import TextStyler, ends, indented, shaded
@@ -69,7 +70,7 @@ class ItemRenderer:
                 return self._note(item, width)
             case ContentItem():
                 style = VisualStyle()
-                return [Strip(line.render_segments(style)) for line in item.content.wrap(width - 1)]
+                return [Strip(line.render_segments(style)) for line in hanging(item.content, width - 1)]
             case CallItem():
                 call = self._calls().get(item.call_id)
                 return [] if call is None else draw_call(self._styler, call, width, unfolded=item.unfolded)

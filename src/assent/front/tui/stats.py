@@ -31,7 +31,7 @@ from assent.events import (
 )
 from assent.parts import Usage
 
-BAR_WIDTH = 12
+BAR_WIDTH = 8
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -292,11 +292,11 @@ def _section(title: str, lines: Sequence[Line], *, right: bool = True) -> Conten
 def _cost_line(tally: Tally) -> Content:
     own = any(tally.prices.is_own(model) for model in tally.models)
     dates = sorted({date for model in tally.models if (date := price_date(model))})
-    source = "your prices in settings.toml" if own else f"list prices of {', '.join(dates)}"
+    source = "by your prices in settings.toml" if own else f"by list prices of {', '.join(dates)}" if dates else ""
     if tally.cost is None:
         unpriced = ", ".join(safe(name, "label") for name, use in tally.models.items() if use.cost is None)
         return Content(f'Cost  unknown: no price for {unpriced}. Set it in settings.toml under [prices."MODEL"].')
-    return Content.assemble(("Cost", "bold"), f"  {money(tally.cost)}  ", (f"by {source}", "dim"))
+    return Content.assemble(("Cost", "bold"), f"  {money(tally.cost)}  ", (source, "dim"))
 
 
 def _page(*sections: Content) -> Content:
