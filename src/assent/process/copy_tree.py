@@ -22,6 +22,8 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | _HERE  # a pipe may have taken the place o
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _HERE
 _SHARE_BLOCKS = 0x40049409
 _CANNOT = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
+_EXCHANGED = (errno.ELOOP, errno.ENOTDIR, errno.EINVAL)
+"""What is there is no longer a folder, a file or a link, as it was a moment ago."""
 _PIECE = 1 << 20
 _FAILED = 1
 
@@ -76,7 +78,8 @@ class _Copy:
         except (FileNotFoundError, PermissionError):
             return  # it is gone by now, or nobody may read it
         except OSError as error:
-            raise NotCopied(f"{path}: {error.strerror}") from error
+            why = "it was exchanged meanwhile" if error.errno in _EXCHANGED else error.strerror
+            raise NotCopied(f"{path}: {why}") from error
 
     def _folder(self, name: str, found: os.stat_result, source: int, target: int, path: str) -> None:
         try:
@@ -98,7 +101,7 @@ class _Copy:
         try:
             found = os.fstat(opened)
             if not stat.S_ISREG(found.st_mode):
-                raise NotCopied(f"{path} was exchanged while it was copied")
+                raise OSError(errno.EINVAL, "it is not a file")
             if not self._is_linked(name, found, target, path):
                 _copy_file(opened, found, name, target)
         finally:
