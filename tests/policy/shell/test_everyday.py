@@ -135,6 +135,7 @@ def test_without_a_rule_none_of_them_is_allowed() -> None:
         ("coverage run", "coverage run -m pytest -p evil"),
         ("coverage", "coverage run evil.py"),
         ("coverage", "coverage run -m evil"),
+        ("coverage", "coverage erase"),
         ("coverage", "coverage run -m pytest -p evil"),
         ("coverage", "coverage run --rcfile=evil -m pytest"),
         ("coverage", "coverage html -d ../x"),
