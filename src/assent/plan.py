@@ -206,7 +206,7 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
 
 # What the machine is, as everybody on it may know, and the programs and libraries installed on it. Nothing about a
 # process, a person or a service.
-_PUBLIC = re.compile(
+_PUBLIC = (
     r"/proc/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|vmstat|filesystems|partitions|diskstats|swaps|devices|modules|crypto"
     r"|pressure/(?:cpu|memory|io)|sys/kernel/(?:osrelease|ostype|version|hostname|pid_max|threads-max|random/entropy_avail)"
     r"|sys/vm/(?:swappiness|overcommit_memory|max_map_count)|sys/fs/(?:file-max|file-nr|nr_open|inotify/max_user_\w+))"
@@ -219,7 +219,7 @@ _PUBLIC = re.compile(
 
 def is_public(path: str) -> bool:
     """Whether an absolute, normalized path is a file that tells only what the machine is."""
-    return ".." not in path and _PUBLIC.fullmatch(path) is not None
+    return ".." not in path and re.fullmatch(_PUBLIC, path) is not None  # compiled only where it is needed
 
 
 def paths_in(text: str) -> list[str]:
