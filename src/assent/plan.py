@@ -4,6 +4,7 @@ The judge makes a plan from words it fully understood, and `assent.process.pipel
 know rules, models or any shell: there is no command string in it.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -201,6 +202,24 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
         case Choice():
             inner = [steps for branch in command.branches for steps in (branch.condition, branch.steps)]
             return [*inner, command.otherwise]
+
+
+# What the machine is, as everybody on it may know, and the programs and libraries installed on it. Nothing about a
+# process, a person or a service.
+_PUBLIC = (
+    r"/proc/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|vmstat|filesystems|partitions|diskstats|swaps|devices|modules|crypto"
+    r"|pressure/(?:cpu|memory|io)|sys/kernel/(?:osrelease|ostype|version|hostname|pid_max|threads-max|random/entropy_avail)"
+    r"|sys/vm/(?:swappiness|overcommit_memory|max_map_count)|sys/fs/(?:file-max|file-nr|nr_open|inotify/max_user_\w+))"
+    r"|/sys/devices/system/(?:cpu|node|memory)(?:/[\w.-]+)+|/sys/fs/cgroup/(?:cpu|memory|pids|io|cpuset)\.[\w.]+"
+    r"|/etc/(?:os-release|lsb-release|[a-z]+[-_](?:release|version)|timezone|shells|services|protocols)|/usr/lib/os-release"
+    r"|(?:/usr)?/s?bin/[\w.+\[-]+|(?:/usr)?/lib(?:32|64|x32)?/(?:[\w.+-]+/)*[\w.+-]+\.so(?:\.[\w.]+)?"
+    r"|/usr/include/(?:[\w.+-]+/)*[\w.+-]+\.h(?:pp)?"
+)
+
+
+def is_public(path: str) -> bool:
+    """Whether an absolute, normalized path is a file that tells only what the machine is."""
+    return ".." not in path and re.fullmatch(_PUBLIC, path) is not None  # compiled only where it is needed
 
 
 def paths_in(text: str) -> list[str]:

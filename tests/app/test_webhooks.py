@@ -15,7 +15,8 @@ from assent.app.webhook_posting import post_until_taken
 from assent.app.webhooks import Webhooks
 from assent.approval import Approval, ExecDetails
 from assent.config import Webhook
-from assent.events import ApprovalAnswered, ApprovalRequested, Envelope, Event
+from assent.events import ApprovalAnswered, ApprovalRequested, CallInput, Envelope, Event
+from assent.parts import InputWanted
 from support.waiting import WAIT_LIMIT
 
 SESSION = "20260101-000000-0123456789abcdef"
@@ -121,6 +122,25 @@ async def test_a_question_is_reported_signed_with_a_link_to_its_card_and_withdra
     assert asked.headers["x-assent-signature"] == signed
     after = msgspec.json.decode(answered.body, type=QuestionNotice)
     assert (after.event, after.id, after.by) == ("question.answered", "q1", "approved by ann")
+
+
+@pytest.mark.spec("N5")
+async def test_a_command_that_waits_for_a_password_is_reported_without_its_words_and_withdrawn_when_it_goes_on() -> (
+    None
+):
+    async with receiving() as receiver:
+        hooks = webhooks(Webhook(url=receiver.url, delay=0))
+        happens(hooks, CallInput("call-of-the-model", InputWanted("Password of ann:", 1, secret=True)))
+        asked = await receiver.next()
+        happens(hooks, CallInput("call-of-the-model"))
+        answered = await receiver.next()
+        await hooks.close()
+    told = msgspec.json.decode(asked.body, type=QuestionNotice)
+    assert (told.event, told.kind, told.text) == ("question.waiting", "input", "A command in shop waits for input.")
+    assert told.url == f"https://assent.example.org/#/s/{SESSION}"
+    assert b"Password" not in asked.body and b"call-of-the-model" not in asked.body
+    after = msgspec.json.decode(answered.body, type=QuestionNotice)
+    assert (after.event, after.id, after.by) == ("question.answered", told.id, "no longer waiting")
 
 
 @pytest.mark.spec("N5")

@@ -302,3 +302,37 @@ def test_a_repository_that_leads_out_of_the_workspace_asks(tmp_path: Path, text:
     assert ruling(text, str(root), str(root)) == "ask"
     (root / "nested/.git/config").write_text("[core]\n\tworktree = ../../nested\n")
     assert ruling(text, str(root), str(root)) == "allow"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cat /proc/cpuinfo | head -5", "grep -c processor /proc/cpuinfo", "head -3 /proc/meminfo /proc/loadavg"),
+        *("cat /etc/os-release", "cat /sys/fs/cgroup/memory.max", "wc -l < /proc/cpuinfo", "cat /proc/../proc/version"),
+        *("ldd /bin/ls", "ldd /usr/bin/git | grep libc", "file /bin/ls", "head -5 /usr/include/stdio.h"),
+        *("yes | head -2", "yes no | head -1", "man ls | head", "man 3 printf", "man -w ls"),
+        *("git check-ref-format --branch main", "git sparse-checkout list", "echo x | git stripspace"),
+    ],
+)
+def test_what_only_tells_what_the_machine_is_needs_no_rule(text: str) -> None:
+    assert ruling(text, "/w", "/w") == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("cat /proc/self/environ", "cat /proc/1/environ", "cat /proc/cmdline", "cat /proc/kcore", "cat /proc/*info"),
+        *("cat /proc/cpuinfo/../self/environ", "ls /proc", "grep -r x /proc", "cat /proc/version /etc/passwd"),
+        *("cat /etc/passwd", "cat /etc/shadow", "cat /etc/*-release", "cat /etc/hosts", "find /usr/bin", "ls /usr/lib"),
+        *("cat /usr/local/bin/x", "cat /sys/kernel/debug/x", "cat /sys/devices/system/cpu/../../../kernel/debug/x"),
+        *("ldd ./x", "ldd /tmp/x", "ldd x", "ldd /bin/../w/x", "ldd /bin/*"),
+        *("man ./x", "man -P ./evil ls", "man -l x", "man -H./evil ls", "MANPAGER=./x man ls", "man -M . ls"),
+        *("echo x > /proc/sys/vm/swappiness", "tee /proc/sys/kernel/hostname", "cp /bin/ls x", "yes > x"),
+        *("git sparse-checkout set x", "git sparse-checkout disable", "git submodule update --init"),
+        *("git stripspace -x", "git check-ref-format > x"),
+    ],
+)
+def test_what_is_near_it_asks(text: str) -> None:
+    assert ruling(text, "/w", "/w") == "ask"

@@ -133,3 +133,33 @@ def test_a_version_is_not_asked_of_a_program_in_the_workspace(tmp_path: Path, mo
 def test_behind_a_change_of_folder_no_version_is_asked() -> None:
     assert ruling("cd a && node --version", "/w", "/w") == "ask"
     assert ruling("command cd a; node --version", "/w", "/w") == "ask"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("git remote show", "git remote show -n origin", "git ls-remote --get-url origin", "git config get user.name"),
+        *("git var GIT_AUTHOR_IDENT", "git var GIT_DEFAULT_BRANCH"),
+    ],
+)
+def test_git_is_asked_for_plain_settings(text: str) -> None:
+    assert ruling(text, "/w", "/w") == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("git remote show origin", "git remote show -n ext::sh", "git remote show -n ../x", "git ls-remote origin"),
+        *("git ls-remote --get-url ../x", "git var -l", "git var GIT_EDITOR", "git config get http.extraheader"),
+        *(
+            "git config --list",
+            "git config --global --list",
+            "git config get --all user.name",
+            "git config set user.name x",
+        ),
+    ],
+)
+def test_git_is_not_asked_for_what_may_be_secret_or_elsewhere(text: str) -> None:
+    assert ruling(text, "/w", "/w") == "ask"

@@ -34,6 +34,7 @@ from assent.session.run_options import RunOptions
 from assent.session.runner import Runner
 from assent.session.sqlite_log import SqliteLog
 from assent.tools.registry import Registry
+from assent.tools.support.background_processes import BackgroundCommands
 from support.doubles import ReadNote, World
 from support.session_harness import SessionHarness, call, calls, crash, text
 from support.waiting import WAIT_LIMIT
@@ -688,12 +689,14 @@ async def test_a_session_that_was_closed_is_gone_at_once_and_leaves_no_garbage()
     gc.collect()
     gc.disable()
     try:
+        harness.options["background"] = BackgroundCommands()
         runner = await harness.open()
         await harness.send(runner, Submit("go"))
         await harness.until_waiting(runner)
-        parts = [weakref.ref(part) for part in (runner, runner._turn_runner, runner._scheduler, runner._policy())]  # pyright: ignore
+        made = (runner, runner._turn_runner, runner._scheduler, runner._policy(), runner._background, runner._journal)  # pyright: ignore
+        parts = [weakref.ref(part) for part in made]
         await runner.close()
-        del runner
+        del runner, made
         await harness.until(lambda: not any(part() for part in parts))
     finally:
         gc.enable()

@@ -82,7 +82,6 @@ class Served(Program):
         self.start_server()
 
     def start_server(self) -> None:
-        """Prints the address with a login code as its first line."""
         self.process = subprocess.Popen(
             self.command("serve", "--port", str(self.port), "--allow-model", "scripted:*"),
             cwd=self.folder,
@@ -93,9 +92,13 @@ class Served(Program):
             start_new_session=True,
         )
         assert self.process.stdout is not None
-        found = re.search(r"(http://127\.0\.0\.1:(\d+))/#code=(\S+)", self.process.stdout.readline().decode())
+        found = re.search(r"http://127\.0\.0\.1:(\d+)$", self.process.stdout.readline().decode().strip())
         assert found is not None, "the server did not start"
-        self.address, self.port, self.code = found[1], int(found[2]), found[3]
+        self.address, self.port = found[0], int(found[1])
+
+    def code(self) -> str:
+        """A new login code."""
+        return self.run("serve", "login").out.strip().rpartition("#code=")[2]
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)

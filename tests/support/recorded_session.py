@@ -66,6 +66,7 @@ class RecordedSession:
         self.live: list[Event] = []
         """What comes after the history, while somebody watches."""
         self._seq = 0
+        self._ran: set[str] = set()
         self.happens(SessionCreated(folder=FOLDER, model=model, mode=mode, version="1"))
 
     def happens(self, *events: Event) -> "RecordedSession":
@@ -94,6 +95,7 @@ class RecordedSession:
         return self.happens(CallRequested(CallRequest(call_id=call_id, tool=tool, args=args, prompt_id=PROMPT)))
 
     def runs(self, call_id: str, output: str = "") -> "RecordedSession":
+        self._ran.add(call_id)
         self.happens(CallScheduled(call_id, Decision(source="tool", reason="it only reads")), CallStarted(call_id, ""))
         return self.happens(CallOutput(call_id, output)) if output else self
 
@@ -115,6 +117,7 @@ class RecordedSession:
                 display=display,
                 failure=problem,
                 duration_ms=ms,
+                ran_ms=ms if call_id in self._ran else None,
             )
         )
 

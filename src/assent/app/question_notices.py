@@ -1,10 +1,12 @@
 """Notifies people elsewhere when a question is waiting, and when it no longer is. It knows no front end.
 
+A command that waits for input, such as a password, is a question too; what it asks for, in its own words, is not told.
 A question that is answered soon is not reported at all. A reported question is withdrawn when somebody has answered it,
 wherever they did.
 """
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -14,9 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.app.session_log import LogError, SessionInfo
-from assent.app.webhook_formats import Kind, QuestionNotice, folder_name, summary
+from assent.app.webhook_formats import QuestionNotice, folder_name, input_summary, summary
 from assent.approval import Approval, ExecDetails
-from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, CallScheduled, Envelope
+from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, CallInput, CallScheduled, Envelope
+from assent.parts import InputWanted
 
 ANSWERS = {"cancel": "refused"}
 
@@ -46,8 +49,14 @@ class ChannelSource(Protocol):
         ...
 
 
+class _Input(Struct, frozen=True):
+    """What a command waits for."""
+
+    id: str
+
+
 class _Waiting(Struct):
-    approval: Approval
+    question: Approval | _Input
     told: list[tuple[Channel, QuestionNotice]]
     task: asyncio.Task[None] | None = None
 
@@ -66,10 +75,13 @@ class QuestionNotices:
             case ApprovalRequested(call_id=call_id, approval=approval):
                 self._end((envelope.session, call_id), "replaced")
                 self._begin((envelope.session, call_id), approval)
+            case CallInput(call_id=call_id, wanted=InputWanted(number=number)):
+                self._end((envelope.session, call_id), "replaced")
+                self._begin((envelope.session, call_id), _Input(_input_id(envelope.session, call_id, number)))
             case ApprovalAnswered(call_id=call_id, outcome=outcome, by=by) if outcome != "modify_with_editor":
                 who = by.rpartition("@")[0] or by
                 self._end((envelope.session, call_id), f"{ANSWERS.get(outcome, 'approved')} by {who}")
-            case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id):
+            case CallScheduled(call_id=call_id) | CallFinished(call_id=call_id) | CallInput(call_id=call_id):
                 self._end((envelope.session, call_id), "no longer waiting")
             case _:
                 pass
@@ -81,10 +93,10 @@ class QuestionNotices:
 
     # --- questions ---
 
-    def _begin(self, place: Place, approval: Approval) -> None:
+    def _begin(self, place: Place, question: Approval | _Input) -> None:
         if not any(source.is_used() for source in self._sources):
             return
-        waiting = _Waiting(approval, [])
+        waiting = _Waiting(question, [])
         self._waiting[place] = waiting
         waiting.task = self._spawn(self._tell_all(place, waiting))
 
@@ -105,22 +117,31 @@ class QuestionNotices:
 
     async def _tell(self, channel: Channel, info: SessionInfo, waiting: _Waiting) -> None:
         await asyncio.sleep(channel.delay)
-        notice = self._notice("question.waiting", info, waiting.approval)
+        notice = self._notice(info, waiting.question)
         waiting.told.append((channel, notice))  # before it is sent: it may arrive although no response did
         await channel.send(notice)
 
-    def _notice(self, kind: Kind, info: SessionInfo, approval: Approval) -> QuestionNotice:
-        details = approval.details
-        return QuestionNotice(
-            event=kind,
-            id=approval.id,
+    def _notice(self, info: SessionInfo, question: Approval | _Input) -> QuestionNotice:
+        url = f"{self.address}/#/s/{info.id}"
+        plain = QuestionNotice(
+            event="question.waiting",
+            id=question.id,
             session=info.id,
             folder=folder_name(info.folder),
-            kind=details.__struct_config__.tag,  # pyright: ignore[reportArgumentType]
+            kind="input",
+            text=input_summary(info.folder),
+            url=url,
+            at=time.time(),
+        )
+        if isinstance(question, _Input):
+            return plain
+        details = question.details
+        return replace(
+            plain,
+            kind=details.__struct_config__.tag,
             risk=details.risk if isinstance(details, ExecDetails) else "",
             text=summary(details, info.folder),
-            url=f"{self.address}/#/s/{info.id}/q/{approval.id}",
-            at=time.time(),
+            url=f"{url}/q/{question.id}",
         )
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -132,3 +153,8 @@ class QuestionNotices:
 
 def _answered(notice: QuestionNotice, how: str) -> QuestionNotice:
     return replace(notice, event="question.answered", by=how, at=time.time())
+
+
+def _input_id(session: str, call_id: str, number: int) -> str:
+    """The same on every server of a cluster, and without the model's words, such as the id that it gave the call."""
+    return hashlib.sha256(f"{session} {call_id} {number}".encode()).hexdigest()[:32]

@@ -36,7 +36,7 @@ class QuestionNotice(Struct, frozen=True, omit_defaults=True, kw_only=True):
     risk: str = ""
     text: str
     url: str
-    """Opens the card of this question."""
+    """Opens the card of this question, or the session whose command waits for input."""
     by: str = ""
     """Who answered."""
     at: float
@@ -62,6 +62,10 @@ def summary(details: Details, folder: str) -> str:
             what = "use a tool"
     risk = f" ({details.risk} risk)" if isinstance(details, ExecDetails) else ""
     return f"May it {what} in {folder_name(folder)}?{risk}"
+
+
+def input_summary(folder: str) -> str:
+    return f"A command in {folder_name(folder)} waits for input."
 
 
 def folder_name(folder: str) -> str:

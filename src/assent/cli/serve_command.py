@@ -149,16 +149,22 @@ def _opened_log(args: argparse.Namespace) -> "Generator[ServerLog]":
 
 
 def _ready(server: "Server", *, browser: bool) -> None:
-    address = server.login_address()
-    again = "press Enter for a new one" if sys.stdin.isatty() else "for a new one: assent serve login"
-    sys.stdout.write(f"Assent is at {address}\n(the code works once, within a minute; {again})\n")
+    sys.stdout.write(_greeting(server))
     sys.stdout.flush()
     if browser:
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(server.login_address())
     if sys.stdin.isatty():
         asyncio.get_running_loop().add_reader(sys.stdin, _print_again, server)
+
+
+def _greeting(server: "Server") -> str:
+    """With a login code only on a terminal: elsewhere, such as in a journal, others may read it, and too late."""
+    if not sys.stdout.isatty():
+        return f"Assent is at {server.address}\n(to log in, run on this computer: assent serve login)\n"
+    again = "press Enter for a new one" if sys.stdin.isatty() else "for a new one: assent serve login"
+    return f"Assent is at {server.login_address()}\n(the code works once, within a minute; {again})\n"
 
 
 def _print_again(server: "Server") -> None:

@@ -1,11 +1,12 @@
 """What is allowed out of the box: commands that only read, and only inside the workspace.
 
 The program models ensure that none of their options runs or writes anything. A command whose text points outside the
-workspace needs approval; if it would leave through a link, the runner refuses it (`Plan.inside`). Programs that decide
-for themselves what to run (version managers, package managers) are not here.
+workspace needs approval, except for files that only tell what the machine is (`/proc/cpuinfo`, `/etc/os-release`); if
+it would leave through a link, the runner refuses it (`Plan.inside`). Programs that decide for themselves what to run
+(version managers, package managers) are not here.
 """
 
-from assent.plan import Plan, Stage, Word, paths_in
+from assent.plan import Plan, Stage, Word, is_public, paths_in
 from assent.policy.cwd_tracking import with_folders
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
@@ -18,7 +19,7 @@ uptime free nproc seq md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2s
 xargs paste join expand unexpand fmt pr tsort shuf od hexdump hd xxd strings base64 base32 zcat bzcat xzcat zstdcat
 zgrep tar zipinfo hostname sleep arch tty groups logname hostid expr factor numfmt cal ncal locale getconf lscpu lsblk
 sw_vers vmstat whereis bc fd fdfind bat yq who w users last ps pgrep pidof pstree lsof ss netstat ip ifconfig route arp
-iostat mpstat lsusb lspci lsmod lsb_release findmnt mount nm readelf objdump size
+iostat mpstat lsusb lspci lsmod lsb_release findmnt mount nm readelf objdump size ldd yes man
 """
 _SUBCOMMANDS = """
 command -v
@@ -64,6 +65,10 @@ git check-attr
 git remote get-url
 git bisect log
 git version
+git check-ref-format
+git check-mailmap
+git sparse-checkout list
+git stripspace
 git notes list
 git notes show
 git fsck
@@ -172,4 +177,5 @@ def _follows_links(stage: Stage) -> bool:
 def _word_inside(word: Word, cwd: str, roots: tuple[str, ...]) -> bool:
     if any(part.kind == "variable" for part in word.parts):
         return False
-    return word.text == "/dev/null" or all(inside(place(text, cwd), roots) for text in paths_in(word.text))
+    places = [place(text, cwd) for text in paths_in(word.text)]
+    return word.text == "/dev/null" or all(inside(one, roots) or (word.literal and is_public(one)) for one in places)

@@ -60,6 +60,7 @@ _QUESTIONS = frozenset(
         ("git", "config", "--local", "-l"),
         ("git", "config", "-l", "--local"),
         ("git", "help"),
+        ("git", "remote", "show"),
         ("node", "-p", "process.version"),
     )
 )
@@ -87,6 +88,8 @@ _CHOOSERS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 )
 _VARIABLES = frozenset("HOME PATH USER LOGNAME SHELL LANG LC_ALL PWD TERM TZ HOSTNAME VIRTUAL_ENV".split())  # noqa: SIM905
 _OF_GO = frozenset("GOPATH GOROOT GOVERSION GOOS GOARCH GOMOD GOBIN GOCACHE GOMODCACHE GOWORK".split())  # noqa: SIM905
+_OF_GIT = frozenset(("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT", "GIT_DEFAULT_BRANCH"))
+_REMOTE = re.compile(r"[A-Za-z0-9_][\w-]*")
 _PLACES = ("--global", "--local", "--get", "--show-origin", "--show-scope")
 _SETTING = re.compile(
     r"user\.(?:name|email|signingkey)|(?:init|pull|push|fetch|merge|rebase|color|commit|tag|branch|status|log|rerere)\.\w+"
@@ -105,6 +108,12 @@ def is_question(words: Sequence[str], folder: str, roots: Sequence[str]) -> bool
             return name in _VARIABLES
         case ["go", "env", *names] if names:
             return all(name in _OF_GO for name in names) and not _may_be_chosen("go", folder, roots)
+        case ["git", "var", name]:
+            return name in _OF_GIT
+        case ["git", "remote", "show", "-n", name] | ["git", "ls-remote", "--get-url", name]:
+            return _REMOTE.fullmatch(name) is not None  # asks the settings, not the remote
+        case ["git", "config", "get", key]:
+            return _SETTING.fullmatch(key) is not None
         case ["git", "config", *options, key] if tuple(words) not in _QUESTIONS:
             return all(option in _PLACES for option in options) and _SETTING.fullmatch(key) is not None
         case _:

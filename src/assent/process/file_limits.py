@@ -14,7 +14,7 @@ from functools import cache
 from itertools import dropwhile, pairwise
 from typing import TYPE_CHECKING
 
-from assent.plan import paths_in
+from assent.plan import is_public, paths_in
 from assent.process.landlock import READ, READ_FILE, READ_FOLDER, Ruleset, available
 from assent.subpath import is_below
 
@@ -74,7 +74,7 @@ class Openings:
         real = _place_of(descriptor)
         if real is None:
             return False
-        leads_out = not is_below(real, self._real_roots)
+        leads_out = not is_below(real, self._real_roots) and not (is_public(real) and is_public(os.path.normpath(path)))
         if leads_out and (self._inside or is_below(os.path.normpath(path), self._roots)):
             return False
         return not (content and self.is_secret(real))

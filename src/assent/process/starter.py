@@ -281,11 +281,14 @@ class Starter:
 
     def _leading_out(self, words: list[str], cwd: str) -> str | None:
         """The first path in these words that is outside, with links followed."""
-        from assent.plan import paths_in
+        from assent.plan import is_public, paths_in
 
         named = (path for word in words for path in paths_in(word) if path not in _OWN_STREAMS)
         places = [(path, os.path.join(cwd, path)) for path in named]
-        return next((w for w, p in places if os.path.lexists(p) and not real_below(p, self._plan.roots)), None)
+        out = ((w, p) for w, p in places if os.path.lexists(p) and not real_below(p, self._plan.roots))
+        return next(
+            (w for w, p in out if not (is_public(os.path.normpath(p)) and is_public(os.path.realpath(p)))), None
+        )
 
     def _read_from(self, stage: "Stage", frame: PlanFrame) -> list[str]:
         targets = (one.target for one in stage.redirects if one.kind == "read")

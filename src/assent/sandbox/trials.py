@@ -21,8 +21,7 @@ from msgspec.structs import replace
 from assent import failpoints
 from assent.files.copied_tree import Stamps, stamps_of, why_not_copied
 from assent.files.trial_store import TrialFolder, TrialStore
-from assent.process import overlay_mount
-from assent.process.environment import child_environment
+from assent.process import copy_tree, overlay_mount
 from assent.process.mount_gate import opened_later, opened_paths
 from assent.process.run_program import ProcessLimits, run
 from assent.process.spawn import Launcher
@@ -32,8 +31,6 @@ from assent.subpath import is_below
 _TEST = "test"
 _LIMITS = ProcessLimits(total=20.0)
 _COPY_LIMITS = ProcessLimits(total=300.0)
-_COPY = ("/bin/cp", "-a", "--reflink=auto", "--no-preserve=ownership")
-_UNREADABLE = "Permission denied"
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -127,18 +124,18 @@ class Trials:
         return replace(inner, argv=words, mounts=opened_later(inner.mounts))
 
     def _mounted(self, folder: TrialFolder, copied: bool) -> tuple[str, ...]:
-        script, work = os.path.abspath(overlay_mount.__file__), overlay_mount.COPY if copied else folder.work
-        return (sys.executable, "-I", "-S", script, self.root, folder.upper, work)
+        work = overlay_mount.COPY if copied else folder.work
+        return (*_script(overlay_mount.__file__), self.root, folder.upper, work)
 
     async def _copy(self, folder: TrialFolder) -> Stamps:
-        """A program copies, so that it can be cancelled. What nobody may read is missing in the copy."""
+        """A program copies, so that it can be cancelled."""
         if problem := await self.copy_problem():
             raise OSError(f"no copy of the workspace can be made: {problem}")
-        env = child_environment() | {"LC_ALL": "C"}
-        finished = await run([*_COPY, f"{self.root}/.", folder.upper], cwd="/", env=env, limits=_COPY_LIMITS)
-        failed = [line for line in finished.output.text().splitlines() if not line.endswith(_UNREADABLE)]
-        if finished.ended != "exited" or failed:
-            raise OSError(f"the workspace could not be copied: {failed[0] if failed else finished.ended}")
+        argv = [*_script(copy_tree.__file__), self.root, folder.upper]
+        finished = await run(argv, cwd="/", limits=_COPY_LIMITS)
+        if finished.ended != "exited" or finished.code != 0:
+            said = finished.output.text().strip()
+            raise OSError(f"the workspace could not be copied: {said or finished.ended}")
         return await asyncio.to_thread(stamps_of, folder.upper)
 
     def _clear(self, name: str) -> None:
@@ -148,6 +145,11 @@ class Trials:
 
 _WORKS = set[tuple[int, int, bool]]()
 """For which file systems, of the workspace and of the changes, this process has seen an overlay or a copy work."""
+
+
+def _script(path: str) -> tuple[str, ...]:
+    """To run one of our own programs, which need no packages."""
+    return (sys.executable, "-I", "-S", os.path.abspath(path))
 
 
 def _existing(path: str) -> str:

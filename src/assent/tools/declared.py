@@ -4,6 +4,7 @@
 """
 
 import os
+from functools import cache
 
 import msgspec
 
@@ -25,6 +26,8 @@ def search_facts() -> list[ToolFacts]:
     return [facts for facts in _all_facts() if facts.name == SEARCH]
 
 
+@cache
 def _all_facts() -> list[ToolFacts]:
+    """Read once: all sessions of a server share them, and nobody changes them."""
     with open(FILE, "rb") as file:
         return msgspec.json.decode(file.read(), type=list[ToolFacts])

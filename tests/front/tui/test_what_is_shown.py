@@ -36,7 +36,7 @@ async def test_the_models_steps_stay_on_the_screen_while_it_works_through_them(h
 
 @pytest.mark.spec("G2")
 async def test_a_low_screen_shows_only_the_current_step(harness: MakeHarness):
-    async with harness(asks_for(PLAN), HANGS).open(prompt="go", size=(80, 24)) as on:
+    async with harness(asks_for(PLAN), HANGS).open(prompt="go", size=(80, 23)) as on:
         await on.until_shown("▸ Fix the bug · 1 of 3 done")
         assert "○ Run the tests" not in on.shown
 

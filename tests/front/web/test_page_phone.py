@@ -28,7 +28,7 @@ def test_a_qr_code_is_one_that_a_reader_understands(windows: Windows, text: str)
 def test_the_user_who_runs_the_server_logs_in_a_phone_and_nobody_else_can(browser: Browser) -> None:
     with a_server() as served:
         page = browser.new_context().new_page()
-        page.goto(f"{served.address}/#code={served.code}")
+        page.goto(f"{served.address}/#code={served.code()}")
         with page.expect_response(re.compile("/login-codes$")) as answered:
             page.get_by_role("button", name="Server").click()
             page.get_by_role("menuitem", name="Open on a phone").click()
@@ -44,6 +44,13 @@ def test_the_user_who_runs_the_server_logs_in_a_phone_and_nobody_else_can(browse
         _refused(served, page, "ada", "approver", "")
         page.context.close()
         phone.context.close()
+
+
+def test_who_may_not_log_in_a_phone_is_not_offered_to(windows: Windows) -> None:
+    page = windows.open("eve", "operator").page
+    page.get_by_role("button", name="Server").click()
+    expect(page.get_by_role("menuitem", name="Who has access")).to_be_visible()
+    expect(page.get_by_role("menuitem", name="Open on a phone")).to_have_count(0)
 
 
 def _refused(served: Served, page: Page, name: str, role: str, owner: str) -> None:

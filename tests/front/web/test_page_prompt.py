@@ -330,3 +330,11 @@ def test_what_began_in_the_meantime_cannot_be_taken_back_and_this_is_said(served
     tab.page.get_by_role("button", name="Edit", exact=True).click()
     tab.sees("it is no longer in the queue")
     expect(box(tab)).to_have_value("")
+
+
+def test_why_a_model_is_asked_again_is_said_as_it_is(windows: Windows, served: Served) -> None:
+    """A server that was never reached has not broken off a reply."""
+    tab = windows.open()
+    tab.begin("gemini-2.5-flash", served.project())
+    tab.sees(re.compile(r"cannot reach 127\.0\.0\.1.*; trying again in \d+ s"))
+    expect(tab.page.get_by_text("the stream broke")).to_have_count(0)

@@ -218,6 +218,15 @@ async def test_nobody_else_gets_a_login_code(served: Served):
     assert (await refused(served.api(same_name).post("/login-codes"))).status == 403
 
 
+def test_without_a_terminal_no_login_code_is_printed_but_how_to_get_one(tmp_path: Path):
+    """What a service prints goes to a journal, which others may read."""
+    running = Program(tmp_path).start("serve", "--port", "0")
+    lines = iter(running)
+    address, how = next(line for line in lines if line.startswith("Assent is at")), next(lines)
+    running.kill()
+    assert "code" not in address and "assent serve login" in how
+
+
 def test_without_a_server_login_says_how_to_start_one(tmp_path: Path):
     ended = Program(tmp_path).run("serve", "login")
     assert ended.code == 42 and "assent serve" in ended.err

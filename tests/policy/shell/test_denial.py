@@ -63,6 +63,33 @@ def test_a_rule_is_not_about_other_commands(rule: str, command: str) -> None:
     assert ruling(command, rule, "deny", "yolo") == "allow"
 
 
+# --- several names for one thing: a rule for any of them holds for all ---
+
+NAMES = [
+    """npm run deploy; npm run-script deploy; yarn deploy; yarn run deploy; pnpm deploy; pnpm run deploy;
+    bun run deploy; bun deploy; node --run deploy; node --run=deploy; deno task deploy; yarnpkg deploy;
+    run-s deploy; lerna run deploy""",
+    "npm test; npm t; npm run test; yarn test; pnpm test; pnpm t; bun run test",
+    """npx cowsay; pnpx cowsay; bunx cowsay; yarn dlx cowsay; pnpm dlx cowsay; npm exec cowsay; npm exec -- cowsay;
+    npm x cowsay; bun x cowsay""",
+    "pip install; pip3 install; python -m pip install; python3 -m pip install",
+    "docker compose down; docker-compose down; podman compose down; podman-compose down",
+    "gradle publish; ./gradlew publish",
+    "mvn deploy; ./mvnw deploy; mvnd deploy",
+    "kubectl delete; k delete; oc delete",
+    "terraform destroy; tofu destroy",
+    "python x.py; python3 x.py",
+]
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize("names", NAMES)
+def test_a_rule_holds_for_every_name_of_the_same_thing(names: str) -> None:
+    several = [" ".join(one.split()) for one in names.split(";")]
+    escaped = [(rule, one) for rule, one in product(several, several) if ruling(one, rule, "deny", "yolo") != "deny"]
+    assert escaped == []
+
+
 # --- made by chance: a denied command, said in another way, is denied ---
 
 CASES: list[tuple[str, list[str], list[list[str]], list[str]]] = [

@@ -395,7 +395,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _settle(self, key: str, call: AwaitingApproval) -> None:
         """No other key followed: the key is an answer."""
-        self._pressed = None
+        self._pressed, self._held = None, ""
         now = self._questions.get(call.request.call_id)
         if now is None or now.approval.id != call.approval.id:
             return  # somebody was faster, or the question has changed

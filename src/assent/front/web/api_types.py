@@ -150,6 +150,8 @@ class Me(Struct, frozen=True, kw_only=True):
     mode: Mode
     by: str
     """How others see you."""
+    may_log_in: bool = False
+    """Whether `POST /login-codes` gives you a code for another browser."""
     models: tuple[str, ...] = ()
     """Models to choose from; any other name may be given as well."""
     problem: str = ""

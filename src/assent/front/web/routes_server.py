@@ -49,6 +49,7 @@ async def me(app_state: TheAppState, caller: TheCaller) -> Me:
         model=model,
         mode=mode,
         by=caller.by,
+        may_log_in=app_state.access.may_log_in(who),
         models=tuple(one.name for one in app_state.catalog.known()),
         problem=problem,
     )

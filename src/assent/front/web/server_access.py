@@ -75,11 +75,14 @@ class Access:
             "assent serve login",
         )
 
-    def new_code(self, principal: Principal) -> str:
-        """For another browser of the user who runs the server. A named token gets none, whatever its name and role:
-        the login could outlive it, and be somebody else's."""
+    def may_log_in(self, principal: Principal) -> bool:
+        """Whether they may log in another browser: only the user who runs the server. A named token may not, whatever
+        its name and role: the login could outlive it, and be somebody else's."""
         record = self._find(principal.token_id)
-        if record is None or record.kind == "named":
+        return record is not None and record.kind != "named"
+
+    def new_code(self, principal: Principal) -> str:
+        if not self.may_log_in(principal):
             raise Problem("forbidden", "only the user who runs this server can log in another browser")
         return self.codes.issue()
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.plan import Word
 from assent.policy.shell.checks import run_check
@@ -25,7 +26,7 @@ from assent.policy.shell.doubts import (
 )
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.phrases import Phrase, phrase, says
-from assent.policy.shell.synonyms import same_program, settings
+from assent.policy.shell.synonyms import renamed, same_program, settings
 
 _MAX_TEXTS = 20
 _MAX_STARTS = 8
@@ -68,7 +69,7 @@ def spoken(
     """
     if not rules:
         return None
-    phrases = [phrase(rule) for rule in rules]
+    phrases = [one for rule in rules for one in _phrases(rule)]
     programs = frozenset(one.program for one in phrases)
     found = [(command, list(_candidates(command, programs))) for command in commands]
     doubt: Spoken | None = None
@@ -79,6 +80,13 @@ def spoken(
                 return match
             doubt = doubt or match
     return doubt or _doubt(commands, rules, written, assigned, complete=complete)
+
+
+def _phrases(rule: Prefix) -> Iterator[Phrase]:
+    """The rule as it is written, and by the name under which commands are known: `yarn deploy` is `npm run deploy`."""
+    yield phrase(rule)
+    for first, rest in renamed(rule):
+        yield replace(phrase((*first.split(), *(rule[at] for at in rest))), rule=rule)
 
 
 def _match(one: Phrase, command: Found, candidates: list[_Candidate]) -> Spoken | None:

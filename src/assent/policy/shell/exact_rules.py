@@ -104,12 +104,17 @@ def _continues_script(use: Use, texts: tuple[str, ...], rules: CommandRules) -> 
     if len(rule) < 2 or not (FILE_ENDING.search(rule[1]) or rule[1] == "artisan"):
         return False
     words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
-    words = words[1:] if words and words[0] in _ASKING else words
+    words = words[1:] if words and _asks(words[0], texts) else words
     if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
         return False
     if use.model.kind == "shell":
         return not words
     return len(rule) > 2 or all(map(FILE_ENDING.search, words))
+
+
+def _asks(word: str, texts: tuple[str, ...]) -> bool:
+    """Without `--check`, `makemigrations` writes files."""
+    return word in _ASKING or (word == "makemigrations" and not {"--check", "--dry-run"}.isdisjoint(texts))
 
 
 def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:

@@ -41,6 +41,9 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     whole: bool = False  # an option is a word, not a set of letters: `kill -KILL`
     instead: dict[str, str] = {}
     also: dict[str, str] = {}
+    same: dict[str, str] = {}
+    bare: str = ""
+    scripts: bool = False
     settings: dict[str, str] = {}
     tasks: bool = False
     signals: bool = False
@@ -103,6 +106,8 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield program, tuple(range(at, len(words)))
     if own.hands_on:
         yield from _handed_on(words, own.hands_on)
+    yield from renamed(words)
+    yield from _unsaid(words)
     for said, meant in own.also.items():
         if (rest := _without(words, said.split())) is not None:
             yield from ((one, rest) for one in meant.split("; "))
@@ -116,6 +121,68 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
         if command in words[1:] and option in names and f"{option}=false" not in words:
             left = (at for at in range(1, len(words)) if words[at] != command and names[at] != option)
             yield f"{program} {meant}", tuple(left)
+
+
+def renamed(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The same command by the name under which all rules know it, in either direction: `yarn deploy` and `node --run
+    deploy` are `npm run deploy`, `bun x` is `npx`, and `python -m pip` is `pip`.
+    """
+    own = synonyms(same_program(words[0]))
+    for said, meant in own.same.items():
+        if (rest := _without(words, said.split())) is not None and not _told_otherwise(words, said):
+            glued = [word.partition("=")[2] for word in words if said and word.startswith(f"{said}=")]
+            yield " ".join((meant, *glued)), tuple(at for at in rest if words[at] != "--")
+    if own.scripts:
+        yield from _as_script(words)
+    if own.modules and (at := _module(words)) is not None and at < len(words):
+        yield words[at], tuple(range(at + 1, len(words)))
+
+
+def _unsaid(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What it does without being told: `vercel` deploys, and `yarn vercel` runs a program that the project has
+    installed.
+    """
+    own = synonyms(same_program(words[0]))
+    if own.scripts and (at := next((at for at in range(1, len(words)) if words[at][:1] != "-"), 0)):
+        yield words[at], tuple(range(at + 1, len(words)))
+    if own.bare and not _names_command(words):
+        yield own.bare, tuple(range(1, len(words)))
+
+
+def _told_otherwise(words: Names, said: str) -> bool:
+    """Whether another sub-command comes first: `npm install test` is not `npm test`."""
+    before = words[1 : words.index(said)] if said in words else ()
+    return not other_words(same_program(words[0])).isdisjoint(before)
+
+
+def _as_script(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A script of package.json, which every package manager runs; `yarn add` is a command of its own."""
+    plain = [at for at in range(1, len(words)) if not words[at].startswith("-")]
+    told = next((at for at in plain[:_EARLY] if words[at] in _RUN), None)
+    if told is not None:
+        yield "npm run", tuple(at for at in range(1, len(words)) if at != told)
+    elif plain and words[plain[0]] not in other_words(same_program(words[0])):
+        yield "npm run", tuple(range(1, len(words)))
+
+
+_RUN = ("run", "run-script", "task")
+
+
+def _module(words: Names) -> int | None:
+    """Where the name of a module stands that is run as a program."""
+    return words.index("-m") + 1 if "-m" in words else None
+
+
+def _names_command(words: Names) -> bool:
+    """Whether it says what to do; without that, some programs do something usual."""
+    plain = [word for word in words[1:] if not word.startswith("-")]
+    own = synonyms(same_program(words[0]))
+    if own.scripts or not own.commands or not plain:
+        return bool(plain) or any(word in _ONLY_TELLS for word in words[1:])
+    return not other_words(same_program(words[0])).isdisjoint(plain[:_EARLY])
+
+
+_ONLY_TELLS = ("--version", "-v", "-V", "--help", "-h")
 
 
 def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:

@@ -76,8 +76,7 @@ class BackgroundCommands:
     def __init__(self, settle: float = SETTLE_SECONDS) -> None:
         self._settle = settle
         self._commands: dict[str, RunningCommand] = {}
-        self._started: Callable[[str, str, int], None] = lambda call_id, command, pid: None
-        self._ended: Callable[[str, str], None] = lambda call_id, outcome: None
+        self.listen(_nobody, _nobody)
 
     def listen(self, started: Callable[[str, str, int], None], ended: Callable[[str, str], None]) -> None:
         self._started, self._ended = started, ended
@@ -158,3 +157,8 @@ class BackgroundCommands:
 
     async def close(self) -> None:
         await asyncio.gather(*(self._end(one) for one in self.all() if not one.outcome))
+        self.listen(_nobody, _nobody)  # who listened refers to us: the two would stay until garbage is collected
+
+
+def _nobody(*_: object) -> None:
+    """Listens to nothing."""

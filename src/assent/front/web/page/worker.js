@@ -51,12 +51,13 @@ async function kept(cache, key, response) {
 self.addEventListener("push", (event) => event.waitUntil(told(event.data.json())));
 
 /** A question waits, or no longer does. Whoever is looking at the page sees it there. */
-async function told({ event, id, session, text }) {
+async function told({ event, id, session, kind, text }) {
   const shown = await self.registration.getNotifications({ tag: id });
   if (event === "question.answered") return shown.forEach((one) => one.close());
   const open = await self.clients.matchAll({ type: "window" });
   if (open.some((one) => one.visibilityState === "visible")) return;
-  const hash = `#/s/${encodeURIComponent(session)}/q/${encodeURIComponent(id)}`;
+  const card = kind === "input" ? "" : `/q/${encodeURIComponent(id)}`; // input is typed into the command itself
+  const hash = `#/s/${encodeURIComponent(session)}${card}`;
   await self.registration.showNotification("Assent asks", { body: text, tag: id, data: { hash } });
 }
 

@@ -117,7 +117,7 @@ export class Talk {
         this.partial = { ...this.partial, thoughts: addThought(this.partial.thoughts, event), note: "" };
         break;
       case "model.retry":
-        this.#clear(`the stream broke (${event.reason}); trying again`);
+        this.#clear(`${event.reason}; trying again in ${Math.round(event.delay)} s`);
         break;
       case "model.fallback":
         this.#clear();

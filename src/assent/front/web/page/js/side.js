@@ -89,8 +89,8 @@ function ArchiveLink() {
   return html`<button class="quiet item soft small" onClick=${() => listArchive(!state.showArchive)}>${state.showArchive ? "‹ Back to the sessions" : `Archived (${state.archived})`}</button>`;
 }
 
+const PHONE = { label: "Open on a phone", act: () => show("phone") };
 const SERVER_MENU = [
-  { label: "Open on a phone", act: () => show("phone") },
   { label: "Who has access", act: () => show("access") },
   { label: "Who decided what", act: () => show("audit") },
 ];
@@ -103,7 +103,7 @@ function Foot() {
     ${ask && html`<button class="quiet" title="Notify me on the desktop when a question is waiting" aria-label="Turn on desktop notifications" onClick=${() => void askToNotify().then(() => setAsk(possible()))}><${Icon} name="bell" /></button>`}
     <button class="quiet" aria-label=${`Colours: ${look}`} title=${`Colours: ${look}`} onClick=${() => setLook(nextTheme())}><${Icon} name=${look} /></button>
     <button class="quiet" aria-label="Keyboard shortcuts" title="Keyboard shortcuts" onClick=${() => show("keys")}>?</button>
-    ${state.me?.role === "operator" && html`<${Menu} label="Server" items=${SERVER_MENU} />`}
+    ${state.me?.role === "operator" && html`<${Menu} label="Server" items=${state.me.may_log_in ? [PHONE, ...SERVER_MENU] : SERVER_MENU} />`}
     <button class="quiet small" onClick=${() => void logOut()}>Log out</button>
   </footer>`;
 }

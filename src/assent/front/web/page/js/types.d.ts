@@ -29,6 +29,8 @@ export interface Me {
   mode: Mode;
   /** Our own name in the log. */
   by: string;
+  /** Whether we may log in another browser, such as the one on a phone. */
+  may_log_in?: boolean;
   models?: string[];
   /** What keeps the model of new sessions from being used, or why there is none. */
   problem?: string;
