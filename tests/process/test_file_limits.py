@@ -166,6 +166,17 @@ def test_ordinary_commands_do_not_notice(folder: Path, command: str) -> None:
 
 
 @kept_by_kernel
+@pytest.mark.parametrize("options", ["-i", "-i.bak", "-Ei"])
+def test_a_rule_for_editing_in_place_lets_sed_edit(folder: Path, options: str) -> None:
+    """It reads a file of its own before that takes the place of the old one."""
+    (folder / "edited.txt").write_text("foo\n")
+    plan = judge(f"sed {options} s/foo/bar/ edited.txt", rules(["sed -i"]), cwd=str(folder), roots=[str(folder)]).plan
+    assert plan is not None
+    with open(folder.parent / "output", "w+b") as output:
+        assert Pipeline(plan, output.fileno()).run() == 0
+    assert (folder / "edited.txt").read_text() == "bar\n"
+
+
 def test_a_large_sort_has_room_for_its_own_files(folder: Path) -> None:
     (folder / "large").write_text("".join(f"{number * 7919 % 100_003}\n" for number in range(100_000)))
     code, shown = run("sort -n -S 100k large | head -1", folder)

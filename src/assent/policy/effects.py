@@ -9,5 +9,5 @@ from assent.policy.shell import CommandRules, judge
 @lru_cache(256)
 def only_reads(command: str, directory: str, roots: tuple[str, ...]) -> bool:
     """Whether it certainly writes no file: all of its words are understood, and its programs only read."""
-    plan = judge(command, CommandRules(allow=READ_ONLY), cwd=directory, roots=roots).plan
+    plan = judge(command, CommandRules(reading=READ_ONLY), cwd=directory, roots=roots).plan
     return plan is not None and not plan.writes

@@ -35,6 +35,7 @@ _WALKS = frozenset(("grep", "egrep", "fgrep", "rgrep", "rg", "diff", "find", "xa
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rRd]|--(?:recursive|dereference-recursive|directories)")
 _LISTS = frozenset(("ls", "find", "tree", "du", "stat", "realpath", "readlink"))
+_IN_PLACE = re.compile(r"-[A-Za-z]*i.*|--in-?place.*|--include=inplace.*|inplace")
 _SUMS = frozenset(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "cksum"))
 _CHECKS = re.compile(r"-[a-z]*c|--check")  # the files come from a list
 _STARTS = frozenset(("timeout", "nice", "stdbuf", "env", "command", "nohup", "time", "xargs"))
@@ -118,8 +119,12 @@ class Openings:
         return bounds
 
     def _may_lie_anywhere(self, names: set[str], argv: Sequence[str]) -> bool:
-        """One of the user's rules allows access outside, and it is not known yet where."""
-        return not self._inside and ("xargs" in names or any(word.startswith("/proc/self") for word in argv))
+        """One of the user's rules allows more than to read inside: access outside, and it is not known yet where, or
+        editing in place, which reads files that do not exist yet.
+        """
+        if self._inside:
+            return False
+        return "xargs" in names or any(word.startswith("/proc/self") for word in argv) or _edits_in_place(names, argv)
 
     def _fill(
         self, bounds: "Bounds", names: set[str], program: str, argv: Sequence[str], cwd: str, *, fed: bool
@@ -233,6 +238,10 @@ class Bounds:
             import shutil
 
             shutil.rmtree(self.room, ignore_errors=True)
+
+
+def _edits_in_place(names: set[str], argv: Sequence[str]) -> bool:
+    return bool(names & {"sed", "awk", "gawk"}) and any(_IN_PLACE.fullmatch(word) for word in argv)
 
 
 def _programs(argv: Sequence[str]) -> set[str]:
