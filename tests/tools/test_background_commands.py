@@ -70,7 +70,7 @@ async def test_the_model_stops_it_with_everything_it_started(background: Backgro
     stopped = await background.call("stop_background_process", pid=pid)
     assert str(stopped.content).startswith(f"{pid}: ended (stopped)")
     assert background.ended == [(PERMIT.call_id, "stopped")]
-    assert not alive(pid) and not alive(int(child.read_text()))
+    await until(lambda: not alive(pid) and not alive(int(child.read_text())))
 
 
 async def test_closing_the_session_ends_all_of_them(background: Background) -> None:

@@ -5,6 +5,7 @@ is made safe here, and never read as markup.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from msgspec import Struct
@@ -192,7 +193,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._stale = True
         if not self._loading and self.is_attached:
             self._loading = True
-            self.run_worker(self._load(), group="rows")
+            self.run_worker(self._load, group="rows")  # no coroutine: a screen that closes at once never awaits it
 
     async def _load(self) -> None:
         try:
@@ -311,7 +312,7 @@ class ListScreen(ModalScreen[Chosen | None]):
         if action.run is None:
             self.dismiss(Chosen(key, row))
         else:
-            self.run_worker(self._run(action.run, row), group="action")
+            self.run_worker(partial(self._run, action.run, row), group="action")
 
     async def _run(self, run: Callable[[Row], Awaitable[None]], row: Row) -> None:
         await run(row)
