@@ -1,7 +1,5 @@
 """However a body is written and labelled, a whole reply is read, and what is no reply is named."""
 
-from typing import Any
-
 import msgspec
 import pytest
 
@@ -21,6 +19,7 @@ from support.tape_events import (
     READ,
     TEXT,
     WHOLE,
+    Json,
     chat_call,
     chat_delta,
     chat_end,
@@ -40,7 +39,6 @@ from support.wire_formats import FORMATS
 pytestmark = pytest.mark.spec("K1")
 formats = pytest.mark.parametrize("wire", FORMATS)
 KINDS = ("text/plain; charset=utf-8", "application/octet-stream", "text/html", "application/json", "")
-Json = Any
 
 
 def unlabelled(body: bytes) -> bytes:

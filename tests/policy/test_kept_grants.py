@@ -46,11 +46,11 @@ def test_what_depends_on_a_folder_is_never_allowed_everywhere():
 
 
 def test_what_is_wider_than_the_sandbox_lasts_like_everything_else():
-    wider = replace(command("pip install x"), wider=True, sandbox="network", domains=("pypi.org",))
+    wider = replace(command("pip install x"), wider=True, sandbox="network", domains=("packages.example.org",))
     scopes = [scope for scope in proposed(action(wider), "c", keeps=True) if scope.prefixes]
     assert {scope.lasts for scope in scopes} == {"session", "folder", "everywhere"}
-    assert {(scope.sandbox, scope.domains) for scope in scopes} == {("network", ("pypi.org",))}
-    assert all("also connecting to pypi.org" in scope.reach for scope in scopes)
+    assert {(scope.sandbox, scope.domains) for scope in scopes} == {("network", ("packages.example.org",))}
+    assert all("also connecting to packages.example.org" in scope.reach for scope in scopes)
     connection = InfoDetails("connect", ("tcp://example.org:22",))
     assert offered(connection, "folder", "connect") == [
         "Connections of commands to example.org:22, in this folder, from now on."

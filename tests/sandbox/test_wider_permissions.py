@@ -115,7 +115,7 @@ async def test_always_for_a_wider_permission_covers_the_command_with_exactly_tha
 @pytest.mark.parametrize(
     ("output", "asks_for"),
     [
-        ("touch: cannot touch '/root/x/y': Read-only file system", 'writable=["/root/x"]'),
+        ("touch: cannot touch '/srv/x/y': Read-only file system", 'writable=["/srv/x"]'),
         (
             "OSError: [Errno 30] Read-only file system: '/home/ann/.cache/pip/http/a/b'",
             'writable=["/home/ann/.cache/pip"]',
