@@ -14,30 +14,23 @@ import pytest
 
 from assent.client import Api
 from assent.events import CallFinished, CallStarted, Envelope, SessionOpened
-from support.cluster import Cluster, WorkerNode
-from support.postgres_server import PostgresServer
-from support.program import Json, Program, asks_for, says, shell
+from support.cluster import ClusterScene, WorkerNode
+from support.program import Json, asks_for, says, shell
 from support.served import until_event, until_waiting
-from support.temporal_server import TemporalServer
 
 pytestmark = [pytest.mark.needs("postgres", "temporal"), pytest.mark.spec("M2")]
 
 
-class Scene:
+class Scene(ClusterScene):
     """A session in the middle of a command, on the first of two workers."""
 
     def __init__(self, base: Path) -> None:
-        self.program = Program(base)
-        self.postgres = PostgresServer()
-        self.postgres.create()
-        self.postgres.start()
-        self.temporal = TemporalServer(base / "temporal.db")
-        self.temporal.start()
+        super().__init__(base)
         (self.program.folder / "run.sh").write_text("#!/bin/sh\necho ran >> runs\nexec sleep 1000\n")
         (self.program.folder / "run.sh").chmod(0o755)
         again: Json = says("Still here.")
         model = self.program.scenario(asks_for(shell("./run.sh")), says("It was cut off."), again, again)
-        self.cluster = Cluster(self.program, model, self.postgres.new_database(), self.temporal)
+        self.use(model)
 
     async def begin(self) -> tuple[WorkerNode, Api, str, int]:
         """The worker that runs the command, a server, the session, and the number of the event that says so."""
@@ -68,11 +61,6 @@ class Scene:
 
     async def _rest(self, api: Api, session: str, after: int) -> list[Envelope]:
         return [each for each in await until_event(api, session, "turn.finished", after) if each.seq]
-
-    def end(self) -> None:
-        self.cluster.kill()
-        self.temporal.stop()
-        self.postgres.remove()
 
 
 @pytest.fixture

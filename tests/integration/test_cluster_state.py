@@ -9,36 +9,23 @@ import pytest
 
 from assent.client import Api, ApiProblem
 from assent.client.http_client import Http
-from support.cluster import Cluster
-from support.postgres_server import PostgresServer
-from support.program import Program, asks_for, replace, says, shell
+from support.cluster import ClusterScene
+from support.program import asks_for, replace, says, shell
 from support.served import until_event, until_waiting
-from support.temporal_server import TemporalServer
 from support.waiting import WAIT_LIMIT
 
 pytestmark = [pytest.mark.needs("postgres", "temporal"), pytest.mark.spec("M2", "M3")]
 LARGE = "".join(f"line {number}\n" for number in range(20_000))
 
 
-class Scene:
+class Scene(ClusterScene):
     def __init__(self, base: Path) -> None:
-        self.program = Program(base)
-        self.postgres = PostgresServer()
-        self.postgres.create()
-        self.postgres.start()
-        self.temporal = TemporalServer(base / "temporal.db")
-        self.temporal.start()
+        super().__init__(base)
         (self.program.folder / "large.txt").write_text(LARGE)
         counts = shell("seq 1 30000", "count")
         edits = replace("large.txt", "line 7\n", "line seven\n", "edit")
         model = self.program.scenario(asks_for(counts), asks_for(edits), says("Done."), says("Still here."))
-        self.database = self.postgres.new_database()
-        self.cluster = Cluster(self.program, model, self.database, self.temporal)
-
-    def end(self) -> None:
-        self.cluster.kill()
-        self.temporal.stop()
-        self.postgres.remove()
+        self.use(model)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 from assent.client import Api
+from support.postgres_server import PostgresServer
 from support.program import Program, Running
 from support.served import ServedProgram
 from support.temporal_server import TemporalServer
@@ -72,3 +73,26 @@ class Cluster:
     def kill(self) -> None:
         for node in self._nodes:
             node.kill()
+
+
+class ClusterScene:
+    """A project folder, a database server and a Temporal server of its own; the cluster comes with its model."""
+
+    cluster: Cluster
+
+    def __init__(self, base: Path) -> None:
+        self.program = Program(base)
+        self.postgres = PostgresServer()
+        self.postgres.create()
+        self.postgres.start()
+        self.database = self.postgres.new_database()
+        self.temporal = TemporalServer(base / "temporal.db")
+        self.temporal.start()
+
+    def use(self, model: str) -> None:
+        self.cluster = Cluster(self.program, model, self.database, self.temporal)
+
+    def end(self) -> None:
+        self.cluster.kill()
+        self.temporal.stop()
+        self.postgres.remove()

@@ -24,8 +24,8 @@ Path = list[str | int]
 REPORTS = frozenset({"usage", "usageMetadata", "x_groq", "reasoning_details", "logprobs", "stop_details", "phase"})
 IDS = frozenset({"id", "call_id", "item_id"})
 ARGUMENTS = frozenset({"arguments", "args", "input", "partial_json"})
-MOST = 20
-"""Repairs of one event."""
+MAX_REPAIRS = 20
+"""For one event."""
 
 _PLACE = re.compile(r" - at `\$((?:\.\w+|\[\d+\])+)`$")
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
@@ -37,7 +37,7 @@ def repair(decode: Callable[[bytes], Event], data: bytes) -> Event | None:
         document: Any = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    for _ in range(MOST):
+    for _ in range(MAX_REPAIRS):
         try:
             return decode(encode_json(document))
         except msgspec.ValidationError as error:

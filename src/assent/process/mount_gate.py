@@ -22,7 +22,7 @@ FOLDERS = 400
 BASE, INNER, OPENED, CLOSED = b"base", b"inner", b"opened", b"closed"
 """What is planned for a path: writable, and nobody inside can move it; writable, and part of what is around it, by its
 path or by its descriptor; not writable."""
-_PATIENCE = 30.0
+_MOUNT_SECONDS = 30.0
 _PAUSE = 0.0005
 _NO_RIGHTS = b"CapEff:\t0000000000000000\n"
 """A launcher gives up its rights when it has mounted everything."""
@@ -168,7 +168,7 @@ class MountGate:
         """Wait for the mounts, and open if they are right; otherwise returns what is wrong. Empty also if the launcher
         has ended, or if there is something to hear at `control`. `report` says which process is in the sandbox.
         """
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _MOUNT_SECONDS
         pid = self.inside = _process_inside(report, control, until)
         while pid and time.monotonic() < until:
             status = _content(b"/proc/%d/status" % pid)
