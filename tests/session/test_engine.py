@@ -120,6 +120,17 @@ async def test_of_many_that_rest_only_the_newest_linger_once_it_is_calm():
     assert len(await harness.log.waiting()) == 10
 
 
+async def test_what_rests_above_the_bound_is_parked_without_a_pause(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "PARK_PAUSE", 1e6)
+    harness = EngineHarness(*ASKS, most=3)
+    await harness.engine.start()
+    sessions = [await harness.session() for _ in range(12)]  # three batches, and three that may stay
+    await harness.until(lambda: all(harness.waiting(session) for session in sessions))
+    harness.now += 1.0
+    await harness.until(lambda: harness.engine.open_sessions == 3)
+    await harness.engine.drain()
+
+
 async def test_it_is_calm_when_what_is_open_rests_and_nobody_was_woken_lately():
     harness = EngineHarness(*ASKS)
     harness.now = 10.0

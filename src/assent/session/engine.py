@@ -31,7 +31,8 @@ CALM_SECONDS = 1.0
 SWEEP_INTERVAL = 1.0
 PARK_BATCH_SIZE = 4
 PARK_PAUSE = 0.02
-"""Parking is not urgent, and anyone waiting for an answer comes first."""
+"""Parking is not urgent, and anyone waiting for an answer comes first. Above the bound there is no pause: sessions that
+start faster than they are parked would fill the memory."""
 
 
 Activity = Literal["absent", "opening", "running", "resting"]
@@ -283,7 +284,7 @@ class LocalEngine:
             with suppress(LogError):  # reported to the next caller
                 for some in _by(PARK_BATCH_SIZE, self._parkable()):
                     await asyncio.gather(*map(self._park_resting, some))
-                    await asyncio.sleep(PARK_PAUSE)
+                    await asyncio.sleep(0 if len(self._open) > self._most_resting() else PARK_PAUSE)
                 for session in await self._log.expired(time.time()):
                     await self._wake_if_ours(session)
 
@@ -296,11 +297,13 @@ class LocalEngine:
                 continue
             resting.append((self._rests_since.setdefault(session, now), session))
         resting.sort()
-        most = 4 * self._max_resting if self._woken_lately() else self._max_resting
-        surplus = max(0, len(resting) - most)
+        surplus = max(0, len(resting) - self._most_resting())
         return [
             session for place, (since, session) in enumerate(resting) if place < surplus or now - since > self._linger
         ]
+
+    def _most_resting(self) -> int:
+        return 4 * self._max_resting if self._woken_lately() else self._max_resting
 
     def _woken_lately(self) -> bool:
         return self._clock() - self._woken_at < CALM_SECONDS
