@@ -27,6 +27,7 @@ from assent.models.model_protocol import (
 from assent.models.wire_json import BAD_JSON
 
 MESSAGE_LIMIT = 1000
+_ENDLESS = float("inf")
 LONGEST_WAIT = 300.0
 """Seconds. A provider that asks for more than this is out of quota, whatever it calls it."""
 
@@ -84,6 +85,7 @@ _NO_MEDIA = _Sign(
     re.IGNORECASE,
 )
 _TRY_AGAIN = _Sign(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
+_STATUS = re.compile(r"[1-5]\d\d")
 _MARKUP = re.compile(r"<[^>]{0,2000}>")
 
 
@@ -110,11 +112,11 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorRep
     text = body.decode("utf-8", "replace")
     fields = _fields(body)
     details = _as_object(fields.get("error", fields))
-    code, kind = str(details.get("code") or ""), str(details.get("type") or details.get("status") or "")
+    code, kind = _word(details.get("code")), _word(details.get("type") or details.get("status"))
     said = details.get("message") or fields.get("message") or fields.get("detail")
     message = str(said or ("" if fields and (code or kind) else plain_words(text)))
     return ErrorReply(
-        status=int(code) if code.isdecimal() and status == 200 else status,
+        status=int(code) if _STATUS.fullmatch(code) and status == 200 else status,
         message=message[:MESSAGE_LIMIT].strip(),
         kind=kind,
         code=code,
@@ -209,6 +211,10 @@ def _fields(body: bytes) -> dict[str, Any]:
     )
 
 
+def _word(value: Any) -> str:
+    return str(value or "")[:MESSAGE_LIMIT]
+
+
 def _as_object(value: Any) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {"message": str(value)}
 
@@ -221,10 +227,11 @@ def _seconds_or_date(text: str) -> float | None:
 
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
 def _number(text: str) -> float | None:
-    number = text.strip().removesuffix("s")
-    return float(number) if number.replace(".", "", 1).isdecimal() else None
+    digits = text.strip().removesuffix("s")
+    number = float(digits) if digits.replace(".", "", 1).isdecimal() else _ENDLESS
+    return number if number < _ENDLESS else None

@@ -17,10 +17,13 @@ SHOWN = 200
 """Bytes of an event that is no JSON: probably an error, in plain words."""
 Count = int | float | None
 """A number of tokens, as servers write it."""
+MOST_TOKENS = 10**12
+"""More than any request can have: such a number makes no sense, and would be added to every sum from then on."""
 
 
 def count(tokens: Count) -> int:
-    return max(0, int(tokens or 0))
+    """0 for what is not a number of tokens: negative, NaN or absurdly large."""
+    return int(tokens) if tokens is not None and 0 < tokens <= MOST_TOKENS else 0
 
 
 def decode_event(decode: Callable[[bytes], Event], data: bytes, model: str) -> Event:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.models.bold_subject import split_subject
-from assent.models.finish_words import later_word
+from assent.models.finish_words import finish_reason, later_word
 from assent.models.gemini.gemini_failures import failure_in_stream
 from assent.models.gemini.snake_case import in_camel_case
 from assent.models.model_protocol import BrokenStream, CallChunk, Chunk, Finished, TextChunk, ThoughtChunk, Withheld
@@ -89,6 +89,7 @@ class GeminiReply:
         self._message = ""
         self._usage = Usage()
         self._has_content = False
+        self._calls: list[_Call] = []
 
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or data.strip() == DONE:
@@ -113,11 +114,12 @@ class GeminiReply:
 
     def _note(self, event: _Event) -> None:
         if (usage := event.usage_metadata) is not None:
+            given = count(usage.prompt_token_count) + count(usage.tool_use_prompt_token_count)
             self._usage = Usage(
-                input=count(usage.prompt_token_count) + count(usage.tool_use_prompt_token_count),
+                input=given,
                 output=count(usage.candidates_token_count),
                 thoughts=count(usage.thoughts_token_count),
-                cached=count(usage.cached_content_token_count),
+                cached=min(given, count(usage.cached_content_token_count)),
             )
         if (feedback := event.prompt_feedback) is not None and feedback.block_reason not in _NOT_BLOCKED:
             said = feedback.block_reason_message or ""
@@ -148,7 +150,10 @@ class GeminiReply:
         self._has_content = self._has_content or bool(text)
         return TextChunk(text, part.thought_signature)
 
-    def _call(self, call: _Call, signature: str | None) -> CallChunk:
+    def _call(self, call: _Call, signature: str | None) -> CallChunk | None:
+        if call.id and call in self._calls:
+            return None  # a gateway has sent it twice
+        self._calls.append(call)
         if not call.name:
             raise BrokenStream(f"{self._model} made a tool call without a name")
         if call.will_continue:
@@ -167,4 +172,4 @@ def _finish_reason(reason: str) -> FinishReason:
         case "MAX_TOKENS" | "CONTINUATION":
             return "max_tokens"
         case _:
-            return "safety" if reason in BLOCKED else "other"
+            return "safety" if reason in BLOCKED else finish_reason(reason)
