@@ -45,6 +45,7 @@ spec: setup ## print every row of the specification, with the tests that prove i
 	@$(BIN)/python scripts/spec.py
 
 bench: setup ## run the benchmarks, as ratios to a baseline in the same run; BENCH="--quick startup" runs fewer
+	@scripts/test-tools
 	@$(BIN)/python -m bench $(BENCH)
 
 coverage: setup ## run the tests and show which lines they reach, by package; COVERAGE="tests/files" runs fewer

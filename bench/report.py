@@ -8,6 +8,10 @@ WIDTHS = (38, 14, 14, 8, 8)
 HEADINGS = ("", "figure", "floor", "ratio", "goal")
 
 
+class Skipped(Exception):
+    """A benchmark cannot run on this machine; the message says why."""
+
+
 class Row(Struct, frozen=True):
     what: str
     figure: float
@@ -44,11 +48,15 @@ def print_title(name: str, about: str) -> None:
 
 
 def print_rows(rows: Iterable[Row]) -> int:
-    """Print each row as soon as it is known; return the number of missed goals."""
+    """Print each row as soon as it is known; return the number of missed goals. Skipping counts as a missed goal."""
     missed = 0
-    for row in rows:
-        print(_line(row.cells()), flush=True)
-        missed += row.missed
+    try:
+        for row in rows:
+            print(_line(row.cells()), flush=True)
+            missed += row.missed
+    except Skipped as skipped:
+        print(f"  SKIPPED: {skipped}", flush=True)
+        missed += 1
     return missed
 
 

@@ -15,18 +15,15 @@ from pathlib import Path
 from assent.process.reaper import INPUTS, STATUS
 from assent.process.run_program import run
 from assent.process.spawn import Launcher
-from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confined, Confinement
 from bench.measure import interleaved
-from bench.report import Row
+from bench.report import Row, Skipped
 
 MOST_MS = 10.0
 """Milliseconds that a sandbox may add to a command."""
 
 
 def measure(quick: bool) -> Iterator[Row]:
-    if bubblewrap() is None:
-        return
     with tempfile.TemporaryDirectory(prefix="assent-bench-", dir="/var/tmp") as name:
         yield from _overhead(Path(name), 5 if quick else 61)
         yield from _choosing(Path(name), 3 if quick else 21)
@@ -74,6 +71,8 @@ def _choosing(folder: Path, runs: int) -> Iterator[Row]:
 
 async def _confined(folder: Path, work: Path) -> Confined:
     confinement = Confinement([str(work)], [str(folder / "data")], str(folder / "masks"), os.environ)
+    if problem := await confinement.problem():
+        raise Skipped(problem)
     confined = await confinement.confine("workspace", str(work))
     assert confined is not None
     return confined

@@ -16,11 +16,10 @@ from assent.files.trial_store import TrialStore
 from assent.files.upper_folder import read_upper
 from assent.process.run_program import run
 from assent.process.spawn import Launcher
-from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
 from assent.sandbox.trials import StartedTrial, Trials
 from bench.measure import interleaved
-from bench.report import Row
+from bench.report import Row, Skipped
 
 MOST_MS = 60.0
 """Milliseconds that an overlay may add to the sandbox."""
@@ -30,8 +29,6 @@ _FILES, _FOLDERS, _CHANGED = 100_000, 1_000, 10_000
 
 
 def measure(quick: bool) -> Iterator[Row]:
-    if bubblewrap() is None:
-        return
     with tempfile.TemporaryDirectory(prefix="assent-bench-", dir="/var/tmp") as name, asyncio.Runner() as runner:
         yield from _start(Path(name), runner, 5 if quick else 41)
         yield from _large(Path(name), runner, 1 if quick else 5)
@@ -46,8 +43,10 @@ def _start(folder: Path, runner: asyncio.Runner, runs: int) -> Iterator[Row]:
     work = folder / "work"
     work.mkdir()
     trials, confinement = _trials(folder, work)
+    if problem := runner.run(trials.problem()):
+        raise Skipped(problem)
     confined = runner.run(confinement.confine("workspace", str(work)))
-    assert confined is not None and not runner.run(trials.problem())
+    assert confined is not None
     launcher = confined.launcher
     medians = interleaved(
         {

@@ -127,7 +127,7 @@ def test_programs_that_could_not_be_installed_are_named_and_fail_in_ci_alone(too
     done, in_ci = tools.run(), tools.run(CI="true")
     assert (done.returncode, in_ci.returncode) == (0, 1)
     assert done.stderr == in_ci.stderr
-    assert done.stderr.startswith("Tests are SKIPPED") and done.stderr.endswith(
+    assert done.stderr.startswith("What needs these programs is SKIPPED") and done.stderr.endswith(
         ": chromium file git jq sqlite3 bubblewrap postgresql\n"
     )
 
