@@ -30,19 +30,21 @@ from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
-from assent.policy.guarded_names import named_in_texts, swept, words_of
+from assent.policy.guarded_names import is_plain, named_in_texts, swept, words_of
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling, can_contain
 from assent.policy.sandbox_choice import absolute, sandbox_of, widest
 from assent.policy.script_arguments import program_passed_on
 from assent.policy.shell import CommandRules, Judgement, judge
 from assent.policy.shell.command_rules import program
+from assent.policy.shell.command_survey import Found
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.parsed import understood
+from assent.policy.shell.parsed import parse, understood
 from assent.policy.shell.paths import has_wildcard
 from assent.policy.shell.unknown_words import ANY_WORD
 from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind
 from assent.policy.target_checks import module_behind, write_behind
+from assent.policy.untold_names import why_untold
 
 
 class _TooMany(Exception):
@@ -133,9 +135,9 @@ class CommandJudge:
             Plan(steps=understood(self._details.command), cwd=self._details.directory, roots=self._roots)
         )
 
-    def _named_by_text(self) -> list[str]:
+    def _named_by_text(self, *more: str) -> list[str]:
         """An unparsed command is split into pieces, any of which may be a folder: too many rather than too few."""
-        text = self._with_known_folders()
+        text = self._with_known_folders(" ".join((self._details.command, *more)))
         pieces: list[str] = _PIECE.findall(f"{text} {_QUOTE.sub('', text)}")
         folders: list[str] = [self._details.directory]
         for piece in pieces:
@@ -145,10 +147,10 @@ class CommandJudge:
         pieces += [found for piece in wild for cwd in folders for found in _found(piece, cwd)]
         return [_place(piece, cwd) for piece in pieces for cwd in folders]
 
-    def _with_known_folders(self) -> str:
+    def _with_known_folders(self, text: str) -> str:
         """The text with home and the current folder substituted; replacing one `~` too many does no harm."""
         here = self._details.directory
-        return _FOLDER.sub(lambda found: value("variable", found[1] or "HOME", here), self._details.command)
+        return _FOLDER.sub(lambda found: value("variable", found[1] or "HOME", here), text)
 
     def _written(self) -> list[tuple[str, ...]]:
         """The commands of the line as written; the gate's own words include its hardening."""
@@ -231,7 +233,13 @@ class CommandJudge:
         """
         if not self._guards:
             return None
-        names, trees = self._reached(found)
+        parsed = parse(self._details.command)
+        if why := why_untold(parsed, readable=found.readable):
+            return by_guard(self._guards[0], f"{why}, and it may name a file that {{rule}} is about")
+        try:
+            names, trees = self._reached(found)
+        except _TooMany:
+            return by_guard(self._guards[0], "it may name a file that {rule} is about")
         named = {one for name in names for one in _lies(name)}
         below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
         for rule in self._guards:
@@ -248,13 +256,22 @@ class CommandJudge:
     def _reached(self, found: Judgement) -> tuple[list[str], list[str]]:
         """What may be names of files in the command, and the folders whose files it may read."""
         if not found.readable:
-            names = self._named_by_text()
+            names = self._named_by_text(*self._inside(parse(self._details.command).seen.commands))
             return names, list(filter(isdir, names))
         words = self._named()
         texts = [
             place for stage, places in self._in_folders() for cwd in places for place in named_in_texts(stage, cwd)
         ]
-        return [*words, *texts], [*filter(isdir, words), *self._swept()]
+        inside = self._inside()
+        inner = self._named_by_text(*inside) if inside else []
+        return [*words, *texts, *inner], [*filter(isdir, (*words, *texts, *inner)), *self._swept()]
+
+    def _inside(self, outer: Iterable[Found] = ()) -> list[str]:
+        """The words of commands inside a text, without their quotes, and the texts that programs get as input."""
+        parsed = parse(self._details.command)
+        inner = [one for one in parsed.inner if not one.other_name]
+        words = [word.text for one in (*outer, *inner) for word in one.words]
+        return words + [one.input for one in parsed.seen.commands if one.input and not is_plain(one.words[0].text)]
 
     def _by_script(self, plan: Plan) -> Verdict | None:
         """Words passed on to a project script, unless a rule or grant names them."""

@@ -30,16 +30,22 @@ _FEEDING = frozenset(("xargs", "parallel"))
 _SHOWING = frozenset(
     """
     diff show grep archive format-patch whatchanged diff-tree diff-index diff-files cat-file bundle fast-export
-    range-diff difftool
+    range-diff difftool unpack-file checkout-index
     """.split()  # noqa: SIM905
 )
+_COPYING = (("worktree", "add"), ("submodule", "foreach"))
 _SHOWING_WITH = frozenset(("log", "reflog", "stash"))
 _PATCH = re.compile(r"-[pucL].*|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
 
 
+def is_plain(name: str) -> bool:
+    """Whether none of its words, and nothing in its input, is a text with names in it."""
+    return program(name) in _PLAIN
+
+
 def named_in_texts(stage: Stage, cwd: str) -> list[str]:
     """What may be paths inside the words of a command."""
-    if program(stage.words[0].text) in _PLAIN:
+    if is_plain(stage.words[0].text):
         return [_place(word.text, cwd) for word in words_of(stage) if word.text.startswith("/proc/")]
     pieces = [piece for word in words_of(stage) for piece in _PIECE.findall(word.text)]
     return [_place(piece, cwd) for piece in dict.fromkeys(pieces)]
@@ -64,7 +70,9 @@ def _goes_through(stage: Stage) -> bool:
     if "git" in names and _shows_history([word.text for word in stage.words[names.index("git") + 1 :]]):
         return True
     use = examine(names[0], stage.words)
-    return not _FEEDING.isdisjoint(names) or (use is not None and walks(use) and not use.reads)
+    if not _FEEDING.isdisjoint(names) or "http.server" in names:
+        return True
+    return use is not None and walks(use) and not use.reads
 
 
 def _shows_history(words: Sequence[str]) -> bool:
@@ -72,6 +80,8 @@ def _shows_history(words: Sequence[str]) -> bool:
     _, rest = split_options(list(words))
     if not rest or ("--" in rest and rest[-1] != "--"):
         return False
+    if tuple(rest[:2]) in _COPYING:
+        return True
     return rest[0] in _SHOWING or (rest[0] in _SHOWING_WITH and any(map(_PATCH.fullmatch, rest[1:])))
 
 

@@ -119,6 +119,8 @@ def test_every_sign_of_danger_is_named(command: str, level: str, says: str) -> N
         ("git log --hard", "uncommitted work"),
         ("ls", "network connection"),
         ("cat a", "secrets"),
+        ("python3 -m unittest", "not a known program"),
+        ("yarn deploy", "not a known program"),
     ],
 )
 def test_harmless_commands_are_not_called_dangerous(command: str, not_said: str) -> None:

@@ -45,6 +45,8 @@ class Found(Struct, frozen=True, kw_only=True):
     """Its input comes from another command, or contains expansions."""
     evaluated: bool = False
     """Not a command, but a text in which bash may run one."""
+    other_name: bool = False
+    """What deny and ask rules may call another command of the text: `pytest` for `python -m pytest`."""
 
 
 class Survey(Struct, frozen=True):

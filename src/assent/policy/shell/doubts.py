@@ -85,16 +85,22 @@ def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | 
         return None
     if name in _LATER:
         return "It schedules commands to run later"
-    if use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use):
-        return "A shell in it reads its commands from elsewhere"
-    builds = name in _BUILDS and any(word.text.endswith(_FROM_INPUT) for word in command.words[1:])
-    if builds or (feeds(use) and any(_may_run(word) for word in use.payload)):
+    if commands_from_elsewhere(use, name, command.words):
+        return "A program in it reads its commands from elsewhere"
+    if feeds(use) and any(_may_run(word) for word in use.payload):
         return "It reads commands from its input"
     if (use.models[0].kind == "interpreter" or name in _CODE) and any(
         names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
     ):
         return "A program in it may run another one"
     return None
+
+
+def commands_from_elsewhere(use: Use, name: str, words: Words) -> bool:
+    """A shell without `-c` and without a plainly named file, or a build whose file is the input."""
+    if name in _BUILDS:
+        return any(word.text.endswith(_FROM_INPUT) for word in words[1:])
+    return use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use)
 
 
 class Written(Struct, frozen=True):
@@ -140,14 +146,14 @@ def _runs_input(name: str, use: Use | None, command: Found, programs: frozenset[
         run_check(use, command.words)
         if use.payload:  # its payload is looked at by itself
             return None
-        if use.models[0].kind == "interpreter" and command.piped and _gets_code(command.words):
+        if use.models[0].kind == "interpreter" and command.piped and gets_code(command.words):
             return "A program in it reads its commands from elsewhere"
         if use.models[0].kind == "program" and not use.problems and name not in _CODE:
             return None
     return "It gives a program a text that names another one" if names_program(command.input, programs) else None
 
 
-def _gets_code(words: Words) -> bool:
+def gets_code(words: Words) -> bool:
     """An interpreter without a program in its words."""
     return all(word.text in _FROM_INPUT or _RUNTIME_FLAG.fullmatch(word.text) for word in words[1:])
 

@@ -67,12 +67,13 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
     places = tuple(normpath(root) for root in roots)
     parsed = parse(command)
     written, steps, seen, inner = parsed.written, parsed.steps, parsed.seen, parsed.inner
-    risk, reasons = assess(command, seen, (*seen.commands[:MAX_COMMANDS], *inner), cwd, places)
+    shown = [one for one in inner if not one.other_name]
+    risk, reasons = assess(command, seen, (*seen.commands[:MAX_COMMANDS], *shown), cwd, places)
     about = Judgement(
         decision="ask",
         parts=_described(seen),
         roots=_roots(command, seen),
-        inner=_texts(seen, inner),
+        inner=_texts(seen, shown),
         risk=risk,
         reasons=reasons,
         why="It was not understood.",

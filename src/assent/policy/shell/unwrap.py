@@ -35,7 +35,7 @@ def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
             if depth >= MAX_DEPTH or len(found) + len(inner) >= MAX_COMMANDS or left < 0:
                 complete = False
                 break
-            inner.append(one)
+            inner.append(replace(one, other_name=True) if command.other_name else one)
         found += inner
         waiting += [(one, depth + 1) for one in reversed(inner)]
     return tuple(found), complete
@@ -44,7 +44,7 @@ def unwrap(commands: Sequence[Found]) -> tuple[tuple[Found, ...], bool]:
 def _direct(found: Found) -> Iterator[Found]:
     words = found.words
     for first, rest in other_ways(tuple(word.text for word in words)):
-        yield _command((*map(Word, first.split()), *(words[at] for at in rest)))
+        yield replace(_command((*map(Word, first.split()), *(words[at] for at in rest))), other_name=True)
     name = program(words[0].text)
     use = examine(name, words) or examine(loose(name), words)
     if use is None:
