@@ -6,8 +6,10 @@ from collections.abc import Callable
 import msgspec
 
 from assent.approval import Approval, InfoDetails
-from assent.events import ApprovalRequested, DurableEvent, Envelope, SessionCreated, TurnFinished
+from assent.events import ApprovalRequested, CallFinished, CallInput, Envelope, Event, SessionCreated, TurnFinished
 from assent.front.web.overview import Overview
+from assent.front.web.waiting_inputs import WaitingInputs
+from assent.parts import InputWanted, Result
 from assent.session.log import LogUnavailable
 from assent.session.memory_log import MemoryLog
 from support.waiting import until
@@ -39,7 +41,8 @@ class OverviewHarness:
 
     def __init__(self) -> None:
         self.log = GuardedLog()
-        self.overview = Overview(self.log)
+        self.inputs = WaitingInputs(self.log)
+        self.overview = Overview(self.log, self.inputs)
         self.told = {"ann": 0, "bob": 0}
         self.stops = {owner: self.overview.watch(owner, self._teller(owner)) for owner in self.told}
 
@@ -56,8 +59,13 @@ class OverviewHarness:
             )
         return self
 
-    def happens(self, owner: str, event: DurableEvent) -> None:
-        self.overview.on_event(Envelope(2, 1.0, f"of-{owner}", event))
+    def happens(self, owner: str, event: Event) -> None:
+        envelope = Envelope(2, 1.0, f"of-{owner}", event)
+        for part in (self.inputs, self.overview):
+            part.on_event(envelope)
+
+    def waiting(self, owner: str) -> int:
+        return msgspec.json.decode(self.overview.line(owner))["waiting"]
 
     def numbers(self, owner: str) -> tuple[int, int]:
         line = msgspec.json.decode(self.overview.line(owner))
@@ -121,6 +129,16 @@ async def test_whoever_deletes_a_session_sees_it_gone_and_whoever_left_is_told_n
     await until(lambda: harness.told["ann"])
     assert harness.numbers("ann") == (sessions + 1, approvals + 1)
     assert harness.told["bob"] == 0
+
+
+async def test_a_command_that_waits_for_input_counts_until_it_was_typed_or_the_command_ended():
+    harness = await OverviewHarness().open()
+    for number, end in enumerate((CallInput("c"), CallFinished(call_id="c", status="cancelled", result=Result("c", "run_note", {})))):
+        harness.happens("ann", CallInput("c", InputWanted("Password: ", number)))
+        await until(lambda: harness.waiting("ann") == 1)
+        assert harness.waiting("bob") == 0
+        harness.happens("ann", end)
+        await until(lambda: harness.waiting("ann") == 0)
 
 
 async def test_what_another_process_changed_is_told_to_all():

@@ -28,8 +28,9 @@ def test_tokens_are_listed_and_one_is_revoked(served: Served, windows: Windows) 
     expect(row).to_contain_text("last used now from 127.0.0.1")
     expect(window.get_by_role("listitem").filter(has_text="tara").first).to_contain_text("(you, here)")
     assert tab.faint_texts() == [] and tab.unnamed() == []
-    row.get_by_role("button", name="Revoke the token of tom").click()
+    row.get_by_role("button", name="Revoke the token of tom").press("Enter")
     expect(window.get_by_role("listitem")).to_have_count(1)
+    expect(window.get_by_role("listitem").get_by_role("button")).to_be_focused()
     assert tab.complaints == []
 
 

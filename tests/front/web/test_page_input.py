@@ -1,5 +1,6 @@
 """A command that asks for input, in the page: a person types it, and it is recorded nowhere."""
 
+import re
 from hashlib import sha256
 
 import pytest
@@ -28,6 +29,27 @@ def test_a_password_is_typed_in_the_page_and_is_nowhere_on_disk(served: Served, 
     files = [path for path in served.home.parent.rglob("*") if path.is_file()]
     assert any(b"Password: " in path.read_bytes() for path in files), "the log is among them"
     assert not any(SECRET.encode() in path.read_bytes() for path in files)
+
+
+@pytest.mark.spec("H3")
+def test_a_command_that_waits_for_input_is_in_the_inbox_and_the_title(served: Served, windows: Windows) -> None:
+    tab, other = windows.open("ann"), windows.open("ann")
+    tab.begin(served.play(asks_for(shell('read -rs -p "Password: " word')), says("Done.")), served.project())
+    tab.yes()
+    other.go("#/inbox")
+    waiting = other.page.get_by_text("A command waits for your input.")
+    expect(waiting).to_be_visible()
+    expect(other.page).to_have_title("(1) Inbox · Assent")
+    expect(other.page.get_by_role("navigation").get_by_label("waiting for you")).to_be_visible()
+    waiting.get_by_role("link").click()
+    field = other.page.get_by_label("The command waits for your input: Password:")
+    field.fill(SECRET)
+    field.press("Enter")
+    other.sees("Done.")
+    expect(other.page).not_to_have_title(re.compile(r"\(1\)"))
+    other.go("#/inbox")
+    other.sees("Nothing is waiting")
+    assert tab.complaints == other.complaints == []
 
 
 def test_the_input_of_a_command_can_be_ended_in_the_page(served: Served, windows: Windows) -> None:

@@ -293,10 +293,21 @@ class WaitingView(Struct, frozen=True):
     hunks: tuple[ShownHunk, ...] = ()
 
 
+class InputView(Struct, frozen=True):
+    """A command that waits for somebody to type something, such as a password."""
+
+    session: SessionView
+    call_id: str
+    since: float
+
+
 class WaitingList(Struct, frozen=True):
     revision: int
     total: int
+    """How many approvals there are, listed or not."""
     approvals: tuple[WaitingView, ...]
+    inputs: tuple[InputView, ...] = ()
+    """All of them, on every page of the list."""
 
 
 class EventList(Struct, frozen=True):

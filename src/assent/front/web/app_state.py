@@ -36,6 +36,7 @@ from assent.front.web.server_access import Access
 from assent.front.web.server_log import ServerLog
 from assent.front.web.state_cache import StateCache
 from assent.front.web.traffic import Traffic
+from assent.front.web.waiting_inputs import WaitingInputs
 from assent.transient_events import Queued
 
 if TYPE_CHECKING:  # only for a server whose sessions run on workers
@@ -90,7 +91,8 @@ class AppState:
         listeners: list[Callable[[Envelope], None]] = []
         self.engine = make_engine(log, setup.engine(self.models), listeners, self.precedence.give_way)
         self.states = StateCache(log, self.engine)
-        self.overview = Overview(log)
+        self.inputs = WaitingInputs(log)
+        self.overview = Overview(log, self.inputs)
         self.feeds = Feeds(log, self.engine.state)
         self.gateway = CommandGateway(log, self.engine)
         self.streams = Streams(log, self.feeds, self.overview, setup.limits, self.access.tokens.holds, self._queued)
@@ -108,6 +110,7 @@ class AppState:
         self.notices = QuestionNotices(log.info, Webhooks(webhooks, setup.env), self.push)
         parts = (
             self.feeds,
+            self.inputs,
             self.overview,
             self.gateway,
             self.outputs,
@@ -137,7 +140,7 @@ class AppState:
     def _heard(self, envelope: Envelope, newest: int) -> None:
         """An event of a session that a worker runs."""
         self.feeds.on_remote_event(envelope, newest)
-        for part in (self.overview, self.gateway, self.outputs, self.replies, self.prompts, self.notices):
+        for part in (self.inputs, self.overview, self.gateway, self.outputs, self.replies, self.prompts, self.notices):
             part.on_event(envelope)
 
     async def start(self) -> None:

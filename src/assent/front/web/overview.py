@@ -1,9 +1,10 @@
-"""Counts changes to an owner's lists: one number for their sessions, another for their waiting approvals. Nobody learns
+"""Counts changes to an owner's lists: one number for their sessions, another for what waits for them. Nobody learns
 anything about other owners' sessions, not even that something happened.
 """
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from assent.events import (
     ApprovalAnswered,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallScheduled,
     Envelope,
     ModeChanged,
@@ -23,6 +25,7 @@ from assent.events import (
     SessionRenamed,
     TurnFinished,
 )
+from assent.front.web.waiting_inputs import WaitingInputs
 
 MERGE_SECONDS = 0.05
 """Changes this close together are reported as one."""
@@ -48,8 +51,8 @@ class _Changes(Struct):
 
 
 class Overview:
-    def __init__(self, log: SessionLog) -> None:
-        self._log = log
+    def __init__(self, log: SessionLog, inputs: WaitingInputs) -> None:
+        self._log, self._inputs = log, inputs
         self._first = int(time.time() * 1000)
         self._lists: dict[str, Lists] = {}
         self._waiting: dict[str, int] = {}
@@ -79,7 +82,7 @@ class Overview:
     def on_event(self, envelope: Envelope) -> None:
         """Every event of every session that runs here."""
         match envelope.event:
-            case ApprovalRequested() | ApprovalAnswered():
+            case ApprovalRequested() | ApprovalAnswered() | CallInput():
                 self._touch_session(envelope.session, approvals=True)
             case CallScheduled() | CallFinished() if self._waiting:
                 self._touch_session(envelope.session, approvals=True)
@@ -123,7 +126,7 @@ class Overview:
         changes, self._changes = self._changes, _Changes()
         try:
             began = time.monotonic()
-            self._waiting = await self._log.count_waiting()
+            self._waiting = await self._count_waiting()
             self._took = time.monotonic() - began
             touched = await self._by_owner(changes)
         except LogError:
@@ -135,6 +138,10 @@ class Overview:
             lists.approvals += approvals
             for wake in list(self._watchers.get(owner, ())):
                 wake()
+
+    async def _count_waiting(self) -> dict[str, int]:
+        inputs = Counter(waiting.session.owner for waiting in await self._inputs.all())
+        return inputs + Counter(await self._log.count_waiting())
 
     async def _by_owner(self, changes: _Changes) -> dict[str, bool]:
         if changes.all:

@@ -17,6 +17,7 @@ from assent.commands import CancelCall
 from assent.front.web.api_types import (
     CallList,
     CallView,
+    InputView,
     Output,
     Reason,
     Taken,
@@ -143,7 +144,8 @@ async def approvals(
     revision = app_state.overview.of(owner).approvals
     waiting = await app_state.log.waiting(owner, limit, offset)
     total = (await app_state.log.count_waiting(owner)).get(owner, 0)
-    return WaitingList(revision, total, tuple([view async for view in _waiting_views(app_state, waiting)]))
+    views = tuple([view async for view in _waiting_views(app_state, waiting)])
+    return WaitingList(revision, total, views, await _input_views(app_state, owner))
 
 
 async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
@@ -155,6 +157,14 @@ async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIt
         if info := sessions.get(item.session):  # otherwise it was deleted just now
             view = await app_state.gateway.view(info)
             yield WaitingView(view, item.call_id, item.asked_at, item.approval, _hunks(item.approval.details))
+
+
+async def _input_views(app_state: AppState, owner: str) -> tuple[InputView, ...]:
+    return tuple([
+        InputView(await app_state.gateway.view(waiting.session), waiting.call_id, waiting.since)
+        for waiting in await app_state.inputs.all()
+        if waiting.session.owner == owner
+    ])
 
 
 ROUTES = (list_calls, show_call, output, cancel_call, type_in, approvals)

@@ -109,14 +109,21 @@ function Title({ talk, may }) {
 }
 
 function Inbox() {
-  const { approvals } = state;
+  const { approvals, inputs } = state;
   return html`<header class="top"><${Back} to="#/" /><h2 class="grow title">Inbox <span class="soft small">everything waiting for a person, oldest first</span></h2></header><${Lines} />
     <div class="scroll-area">
-      ${approvals.length === 0
+      ${approvals.length + inputs.length === 0
         ? html`<div class="empty"><${Mark} /><h2>Nothing is waiting</h2><p>The questions of all sessions appear here.</p></div>`
-        : html`<div class="column inbox">${approvals.map((one) => html`<section key=${one.approval.id} aria-label=${`From ${visible(one.session.title)}`}>
-            <div class="from small soft"><a href=${`#/s/${one.session.id}`}>${visible(one.session.title) || "New session"}</a><span>${visible(folderName(one.session.folder))}</span></div>
+        : html`<div class="column inbox">${inputs.map((one) => html`<section key=${`${one.session.id}/${one.call_id}`} aria-label=${`From ${visible(one.session.title)}`}>
+            <${From} session=${one.session} />
+            <p class="waiting-input">A command waits for your input. <a href=${`#/s/${one.session.id}`}>Type it in the session</a></p>
+          </section>`)}
+          ${approvals.map((one) => html`<section key=${one.approval.id} aria-label=${`From ${visible(one.session.title)}`}>
+            <${From} session=${one.session} />
             <${Card} key=${one.approval.id} session=${one.session.id} folder=${one.session.folder} call=${one.call_id} approval=${one.approval} />
           </section>`)}</div>`}
     </div>`;
 }
+
+/** @param {{ session: import("./types.d.ts").Session }} props */
+const From = ({ session }) => html`<div class="from small soft"><a href=${`#/s/${session.id}`}>${visible(session.title) || "New session"}</a><span>${visible(folderName(session.folder))}</span></div>`;

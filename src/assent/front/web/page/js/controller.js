@@ -13,7 +13,7 @@ import { Stream } from "./stream.js";
 /** @typedef {import("./types.d.ts").CallView} CallView */
 /** @typedef {import("./types.d.ts").Answer} Answer */
 /** @typedef {{ revision: number, total: number, sessions: import("./types.d.ts").Session[], archived: number }} SessionList */
-/** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[] }} ApprovalList */
+/** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[], inputs: import("./types.d.ts").WaitingInput[] }} ApprovalList */
 
 const NOT_VALID = "This login or token is not valid, or has ended.";
 const USED_UP = "This link does not work any more: it was used already, or it is older than a minute.";
@@ -71,7 +71,7 @@ export function leave(why = "") {
   stream.stop();
   token.clear();
   Object.assign(have, { sessions: -2, approvals: -2 }); // after the next login, they are read again
-  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], waiting: 0, wanted: "", showArchive: false });
+  Object.assign(state, { stage: "login", loginProblem: why, me: null, talk: null, sessions: [], approvals: [], inputs: [], waiting: 0, wanted: "", showArchive: false });
   state.views.clear();
   changed();
 }
@@ -270,8 +270,8 @@ async function readApprovals() {
   /** @type {ApprovalList} */
   const list = await get("/approvals?limit=200");
   have.approvals = target === UNKNOWN ? list.revision : target;
-  announce(list.approvals);
-  Object.assign(state, { approvals: list.approvals, waiting: list.total });
+  announce(list.approvals, list.inputs);
+  Object.assign(state, { approvals: list.approvals, inputs: list.inputs, waiting: list.total + list.inputs.length });
   changed();
 }
 

@@ -38,13 +38,26 @@ export function Dialogs() {
 function Window({ name, title, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
-    dialog.current?.showModal();
-    return () => dialog.current?.close();
+    const shown = dialog.current;
+    if (!shown) return;
+    shown.showModal();
+    const watcher = new MutationObserver((changes) => keepFocus(shown, changes));
+    watcher.observe(shown, { childList: true, subtree: true });
+    return () => (watcher.disconnect(), shown.close());
   }, []);
   return html`<dialog ref=${dialog} aria-label=${title} onClose=${() => state.dialog === name && closeDialog()}>
     <div class="row"><h2 class="grow">${title}</h2><button class="quiet" aria-label="Close" onClick=${closeDialog}>✕</button></div>
     ${children}
   </dialog>`;
+}
+
+/** When what had the focus is gone, such as a revoked permission, its neighbour gets it.
+ * @param {HTMLDialogElement} dialog @param {MutationRecord[]} changes */
+function keepFocus(dialog, changes) {
+  if (document.activeElement !== document.body || !changes.some(({ removedNodes }) => removedNodes.length)) return;
+  const near = changes.flatMap(({ nextSibling, previousSibling, target }) => [nextSibling, previousSibling, target, dialog]);
+  const buttons = near.map((node) => (node instanceof Element && dialog.contains(node) ? /** @type {HTMLElement | null} */ (node.querySelector("button")) : null));
+  buttons.find((button) => button)?.focus();
 }
 
 function Keys() {

@@ -9,23 +9,30 @@ import { showThroughWorker } from "./worker_setup.js";
 /** @type {Set<string> | null} */
 let known = null;
 
-/** @param {import("./types.d.ts").Waiting[]} approvals */
-export function announce(approvals) {
-  const fresh = approvals.filter((one) => known !== null && !known.has(one.approval.id));
-  known = new Set(approvals.map((one) => one.approval.id));
+/** Something that waits for a person, without the model's words. @typedef {{ id: string, headline: string, body: string, hash: string }} News */
+
+/** @param {import("./types.d.ts").Waiting[]} approvals @param {import("./types.d.ts").WaitingInput[]} inputs */
+export function announce(approvals, inputs) {
+  const news = [...approvals.map(question), ...inputs.map(input)];
+  const fresh = news.filter(({ id }) => known !== null && !known.has(id));
+  known = new Set(news.map(({ id }) => id));
   if (fresh.length === 0) return;
-  state.said = `${fresh.length === 1 ? "A question is waiting" : `${fresh.length} questions are waiting`}: ${headline(fresh[0])}`;
-  if (document.hidden && allowed() && !isPushed()) fresh.forEach(show);
+  state.said = `${fresh.length === 1 ? "A question is waiting" : `${fresh.length} questions are waiting`}: ${fresh[0].headline}`;
+  if (document.hidden && allowed() && !isPushed()) fresh.forEach(({ id, body, hash }) => notify("Assent asks", body, id, hash));
 }
 
-/** What it is about, without the model's words. @param {import("./types.d.ts").Waiting} one */
-export function headline({ approval, session }) {
+/** @param {import("./types.d.ts").Waiting} waiting @returns {News} */
+function question({ approval, session }) {
   const what = { edit: "change a file", exec: "run a command", info: "access data", mcp: "use a server's tool", ask: "ask you something" };
-  return `${what[approval.details.type]} in ${folderName(session.folder)}`;
+  const headline = `${what[approval.details.type]} in ${folderName(session.folder)}`;
+  return { id: approval.id, headline, body: `May it ${headline}?`, hash: `#/s/${session.id}/q/${approval.id}` };
 }
 
-/** @param {import("./types.d.ts").Waiting} one */
-const show = (one) => notify("Assent asks", `May it ${headline(one)}?`, one.approval.id, `#/s/${one.session.id}/q/${one.approval.id}`);
+/** @param {import("./types.d.ts").WaitingInput} waiting @returns {News} */
+function input({ call_id, session }) {
+  const headline = `a command in ${folderName(session.folder)} waits for input`;
+  return { id: `${session.id}/${call_id}`, headline, body: headline.replace("a", "A"), hash: `#/s/${session.id}` };
+}
 
 /** @param {string} title @param {string} body @param {string} tag @param {string} hash where a click leads */
 function notify(title, body, tag, hash) {

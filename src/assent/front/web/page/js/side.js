@@ -57,13 +57,15 @@ const STATUS = { running: "running", waiting: "waiting for you", idle: "idle", e
 
 /** @param {{ session: import("./types.d.ts").Session, here: boolean }} props */
 function Item({ session, here }) {
+  const waiting = session.waiting + state.inputs.filter((one) => one.session.id === session.id).length;
+  const status = waiting ? "waiting" : session.status;
   return html`<a class="item" href=${`#/s/${session.id}`} aria-current=${here ? "page" : undefined}>
-    <span class="dot ${session.waiting ? "waiting" : session.status}" role="img" aria-label=${STATUS[session.status]}></span>
+    <span class="dot ${status}" role="img" aria-label=${STATUS[status]}></span>
     <span class="grow">
       <span class="name cut">${visible(session.title) || "New session"}</span>
       ${session.archived && state.wanted && html`<span class="soft small">archived</span>`}
     </span>
-    ${session.waiting > 0 && html`<span class="badge" aria-label=${`${session.waiting} waiting`}>${session.waiting}</span>`}
+    ${waiting > 0 && html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>`}
     <time class="when" title=${exactly(session.updated_at)}>${ago(session.updated_at)}</time>
   </a>`;
 }

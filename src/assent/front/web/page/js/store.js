@@ -21,6 +21,8 @@ export const state = {
   showArchive: false,
   archived: 0,
   approvals: /** @type {import("./types.d.ts").Waiting[]} */ ([]),
+  inputs: /** @type {import("./types.d.ts").WaitingInput[]} */ ([]),
+  /** Questions and commands that wait for input. */
   waiting: 0,
   talk: /** @type {import("./fold.js").Talk | null} */ (null),
   loading: false,

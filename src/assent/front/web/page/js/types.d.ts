@@ -312,6 +312,12 @@ export interface Waiting {
   hunks: Hunk[];
   shown?: Shown;
 }
+/** A command that waits for somebody to type something. */
+export interface WaitingInput {
+  session: Session;
+  call_id: string;
+  since: number;
+}
 export interface Answer {
   outcome: Outcome;
   digest: string;
