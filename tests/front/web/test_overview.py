@@ -133,7 +133,9 @@ async def test_whoever_deletes_a_session_sees_it_gone_and_whoever_left_is_told_n
 
 async def test_a_command_that_waits_for_input_counts_until_it_was_typed_or_the_command_ended():
     harness = await OverviewHarness().open()
-    for number, end in enumerate((CallInput("c"), CallFinished(call_id="c", status="cancelled", result=Result("c", "run_note", {})))):
+    for number, end in enumerate(
+        (CallInput("c"), CallFinished(call_id="c", status="cancelled", result=Result("c", "run_note", {})))
+    ):
         harness.happens("ann", CallInput("c", InputWanted("Password: ", number)))
         await until(lambda: harness.waiting("ann") == 1)
         assert harness.waiting("bob") == 0

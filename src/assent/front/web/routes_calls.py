@@ -160,11 +160,13 @@ async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIt
 
 
 async def _input_views(app_state: AppState, owner: str) -> tuple[InputView, ...]:
-    return tuple([
-        InputView(await app_state.gateway.view(waiting.session), waiting.call_id, waiting.since)
-        for waiting in await app_state.inputs.all()
-        if waiting.session.owner == owner
-    ])
+    return tuple(
+        [
+            InputView(await app_state.gateway.view(waiting.session), waiting.call_id, waiting.since)
+            for waiting in await app_state.inputs.all()
+            if waiting.session.owner == owner
+        ]
+    )
 
 
 ROUTES = (list_calls, show_call, output, cancel_call, type_in, approvals)

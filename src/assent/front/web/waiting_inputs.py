@@ -35,5 +35,7 @@ class WaitingInputs:
         since = dict(self._since)
         sessions = await self._log.infos({session for session, _ in since})
         return [
-            WaitingInput(sessions[session], call_id, at) for (session, call_id), at in since.items() if session in sessions
+            WaitingInput(sessions[session], call_id, at)
+            for (session, call_id), at in since.items()
+            if session in sessions
         ]
