@@ -17,9 +17,11 @@ import pytest
 
 from assent.client import Api
 from assent.events import CallStarted
-from support.chaos_cluster import ChaosCluster
+from assent.postgres.postgres_schema import CURRENT
+from support.chaos_cluster import ChaosCluster, ChaosNode
 from support.chaos_load import EFFECT, Load, replies
 from support.history import check
+from support.next_release import VERSION, make_next_release
 from support.program import Json
 from support.served import until_event
 
@@ -161,14 +163,32 @@ async def test_parked_sessions_cost_nothing_and_answers_wake_them_fast(cluster: 
     )
 
 
-async def test_a_rolling_upgrade_under_load_fails_no_request(cluster: ChaosCluster):
+async def replaced_under_load(cluster: ChaosCluster, release: Path | None = None) -> None:
+    """The workers first, one by one, then the servers, while people prompt, answer and watch."""
     load = Load(cluster)
     running = asyncio.create_task(load.run(4))
     for node in cluster.nodes:
-        await node.replace()
+        await node.replace(release)
     load.over = True
     await running
     report(f"{load.counts['requests']} requests, {len(load.sessions)} sessions, while every node was replaced")
     assert not load.counts["requests without response"]
     assert not [name for name in load.counts if name.startswith("responses 5")]
     assert check(await load.history()) == []
+
+
+async def test_a_rolling_restart_under_load_fails_no_request(cluster: ChaosCluster):
+    await replaced_under_load(cluster)
+
+
+async def test_a_rolling_upgrade_to_the_next_release_under_load_fails_no_request(cluster: ChaosCluster, tmp_path: Path):
+    await replaced_under_load(cluster, make_next_release(tmp_path / "next"))
+    for node in cluster.servers:
+        assert f'version="{VERSION}"'.encode() in await metrics(node)
+    version = cluster.postgres.primary.ask("SELECT version FROM assent.layout", cluster.postgres.database)
+    assert int(version) == CURRENT + 1
+
+
+async def metrics(node: ChaosNode) -> bytes:
+    assert node.api is not None
+    return (await node.api.http.request("GET", "/metrics")).body

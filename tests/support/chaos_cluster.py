@@ -52,14 +52,18 @@ class ChaosNode:
             await api.close()
         await asyncio.to_thread(self.node.kill)
 
-    async def replace(self) -> None:
-        """As in a rolling upgrade: the balancer sends nothing more, it finishes what it has begun, and starts anew."""
+    async def replace(self, release: Path | None = None) -> None:
+        """As in a rolling upgrade: the balancer sends nothing more, it finishes what it has begun, and starts anew, as
+        another release if one is given.
+        """
         api, self.api = self.api, None
         self.signal(signal.SIGTERM)
         await asyncio.to_thread(self.node.running.wait)
         await asyncio.to_thread(self.node.kill)  # closes its pipes
         if api is not None:
             await api.close()
+        if release is not None:
+            self.node.program.env = self.node.program.env | {"PYTHONPATH": str(release)}
         await self.start()
 
     @property
