@@ -208,8 +208,10 @@ async def test_a_plain_json_error_with_status_200_is_an_error() -> None:
 
 
 async def test_an_html_page_instead_of_a_stream_breaks_it() -> None:
-    error = await failure({"body": "<html>hi</html>", "headers": {"Content-Type": "text/html"}})
-    assert isinstance(error, BrokenStream) and "text/html" in str(error)
+    page = "<html><style>a {}</style><SCRIPT>\nlet a = 1</SCRIPT>sign in</html>"
+    error = await failure({"body": page, "headers": {"Content-Type": "text/html"}})
+    assert isinstance(error, BrokenStream)
+    assert str(error).endswith("sent text/html instead of an event stream: sign in")
 
 
 EVENTS = (

@@ -27,6 +27,7 @@ from support.tape_events import (
     ARGS,
     ONE_CALL,
     TEXT,
+    as_line,
     block,
     block_delta,
     chat_call,
@@ -45,6 +46,7 @@ from support.tape_events import (
     response,
     said,
 )
+from support.wire_formats import FORMATS
 
 pytestmark = pytest.mark.spec("K1")
 Json = Any
@@ -370,6 +372,32 @@ async def test_everybody_has_other_words_for_a_conversation_that_is_too_long(ser
     body = msgspec.json.encode({"error": {"message": TOO_LONG[server]}})
     with pytest.raises(ContextTooLong):
         await read("chat", response(body, "400 X", "application/json"))
+
+
+PER_MINUTE = (
+    "Request too large for gpt-4 in organization org-1 on tokens per min (TPM): Limit 10000, Requested 15000. The "
+    "input or output tokens must be reduced in order to run successfully. Visit https://example.org/account/rate-limits."
+)
+GROQ_PER_MINUTE = (
+    "Request too large for model `llama-3.3-70b-versatile` on tokens per minute (TPM): Limit 12000, Requested 13055, "
+    "please reduce your message size and try again."
+)
+TOO_LARGE = {
+    "OpenAI, more than a minute's tokens": ("429 X", error("rate_limit_exceeded", PER_MINUTE)),
+    "Groq, more than a minute's tokens": ("413 X", error("rate_limit_exceeded", GROQ_PER_MINUTE)),
+    "Google, too many bytes": ("400 X", error("400", "Request payload size exceeds the limit: 20971520 bytes.")),
+    "nginx, too many bytes": ("413 X", "<h1>413 Request Entity Too Large</h1>"),
+}
+
+
+@pytest.mark.spec("K4")
+@pytest.mark.parametrize("server", TOO_LARGE)
+@pytest.mark.parametrize("wire", FORMATS)
+async def test_a_request_that_can_never_pass_is_not_waited_for(wire: str, server: str) -> None:
+    """It is too long, however little was used before: compressed, it may pass."""
+    status, said = TOO_LARGE[server]
+    with pytest.raises(ContextTooLong):
+        await read(wire, response(as_line(said), status, "application/json"))
 
 
 @pytest.mark.spec("K4")

@@ -54,6 +54,12 @@ _TOO_LONG = _Sign(
     r"|prompt exceeds max length|range of input length should be",
     re.IGNORECASE | re.DOTALL,
 )
+_TOO_LARGE = _Sign(
+    r"request too large for|tokens must be reduced in order to run"
+    r"|request payload size exceeds|reduce your message size",
+    re.IGNORECASE,
+)
+"""A single request that exceeds what may be used in a minute, among others: waiting does not help."""
 _TOO_MANY = _Sign(r"rate.?limit|too many requests", re.IGNORECASE)
 _NO_CREDIT = _Sign(
     r"insufficient_quota|usage_not_included|billing_error|enforced_spend_limit_reached|credit balance is too low"
@@ -86,7 +92,7 @@ _NO_MEDIA = _Sign(
 )
 _TRY_AGAIN = _Sign(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
 _STATUS = re.compile(r"[1-5]\d\d")
-_MARKUP = re.compile(r"<[^>]{0,2000}>")
+_MARKUP = re.compile(r"<(script|style)\b.{0,2000}?</\1>|<[^>]{0,2000}>", re.DOTALL | re.IGNORECASE)
 
 
 class ErrorReply(Struct, frozen=True, kw_only=True):
@@ -133,7 +139,7 @@ def classify(error: ErrorReply, model: str, advice: str) -> ModelError:
 def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
     """What the message says, whatever the status is: gateways often change it."""
     said, signs = error.said, f"{error.kind} {error.code} {error.body}"
-    if _TOO_LONG.search(signs) and not _TOO_MANY.search(error.message):
+    if _is_too_long(error, signs):
         return ContextTooLong(f"the conversation is too long for {model}: {said}")
     if _STALE.search(signs):
         return StaleSignature(f"{model} rejects a signature in this conversation: {said}")
@@ -148,6 +154,12 @@ def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
     if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):
         return MediaRefused(f"{model} does not accept an image or file in this conversation: {said}")
     return Transient(f"the provider is not available: {said}", error.wait) if _OVERLOADED.search(signs) else None
+
+
+def _is_too_long(error: ErrorReply, signs: str) -> bool:
+    if _TOO_LARGE.search(error.message):
+        return True
+    return error.status == 413 or bool(_TOO_LONG.search(signs) and not _TOO_MANY.search(error.message))
 
 
 def _by_status(error: ErrorReply, advice: str) -> ModelError:

@@ -4,6 +4,7 @@ It does not retry, except once without signatures if the provider rejects one, a
 and `Finished` only after a complete reply.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from typing import Protocol
 
@@ -11,15 +12,30 @@ from msgspec.structs import replace
 
 from assent.http.head import Headers
 from assent.models.foreign_messages import signatures, without_refused
-from assent.models.model_protocol import AuthFailed, BrokenStream, Chunk, ModelError, Request, StaleSignature
+from assent.models.model_protocol import (
+    AuthFailed,
+    BrokenStream,
+    Chunk,
+    ModelError,
+    Request,
+    StaleSignature,
+    Transient,
+)
 from assent.models.reply_body import ReplyBody
 from assent.models.streaming_client import HttpClient, Response
 
 EVENT_STREAM = "text/event-stream"
+LONGEST_FAREWELL = 5.0
+"""Seconds from the last event of a reply to the end of its HTTP response: some servers never end it."""
 
 
 class ReplyReader(Protocol):
     """Reads one reply. Pure: bytes in, chunks out."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the end marker of the format has arrived: nothing of the reply is missing."""
+        ...
 
     def chunks(self, data: bytes) -> Iterable[Chunk]:
         """The chunks of one event, or of a whole reply in one document. Raises ModelError."""
@@ -67,7 +83,7 @@ class StreamedModel:
         try:
             async with await self._ask(request) as response:
                 reply, body = self._wire.reader(request), self.body_of(response)
-                while (block := await response.read()) is not None:
+                while (block := await _next_block(response, reply)) is not None:
                     for event in body.feed(block):
                         for chunk in reply.chunks(event.data):
                             yield chunk
@@ -124,6 +140,17 @@ class StreamedModel:
             return BrokenStream(f"{self.http.host} sent {kind} instead of an event stream: {words}")
 
         return ReplyBody(foreign)
+
+
+async def _next_block(response: Response, reply: ReplyReader) -> bytes | None:
+    """A complete reply stays complete, however its connection ends."""
+    if not reply.ended:
+        return await response.read()
+    try:
+        async with asyncio.timeout(LONGEST_FAREWELL):
+            return await response.read()
+    except (TimeoutError, Transient):
+        return None
 
 
 def _last_chunks(reply: ReplyReader, body: ReplyBody) -> Iterable[Chunk]:

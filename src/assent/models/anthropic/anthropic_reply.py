@@ -108,6 +108,10 @@ class AnthropicReply:
         self._has_content = False
         self._stopped = False
 
+    @property
+    def ended(self) -> bool:
+        return self._stopped
+
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or self._stopped:
             return []

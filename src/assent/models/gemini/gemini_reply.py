@@ -91,6 +91,11 @@ class GeminiReply:
         self._has_content = False
         self._calls: list[_Call] = []
 
+    @property
+    def ended(self) -> bool:
+        """This format has no end marker."""
+        return False
+
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or data.strip() == DONE:
             return []

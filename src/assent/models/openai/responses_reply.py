@@ -124,6 +124,10 @@ class ResponsesReply:
         self._said = ""
         self._usage = Usage()
 
+    @property
+    def ended(self) -> bool:
+        return self._finish is not None
+
     def chunks(self, data: bytes) -> list[Chunk]:
         if not data or data == DONE or self._finish is not None:
             return []

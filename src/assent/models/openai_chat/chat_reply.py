@@ -114,6 +114,10 @@ class ChatReply:
         self._plain = False
         """Whether the text is past all tags and calls that it could begin with: the rest is passed on as it arrives."""
 
+    @property
+    def ended(self) -> bool:
+        return self._done
+
     def chunks(self, data: bytes) -> list[Chunk]:
         if self._done or not data:
             return []
