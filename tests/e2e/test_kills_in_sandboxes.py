@@ -13,7 +13,7 @@ from assent.process import process_table
 from assent.sandbox.bubblewrap import bubblewrap
 from support.processes import alive
 from support.program import Json, Program, Running, asks_for, says, shell
-from support.servers import RAW
+from support.servers import raw_server_in
 from support.waiting import until
 
 pytestmark = [
@@ -38,7 +38,7 @@ def configure(program: Program) -> None:
     folder = program.folder / "server"
     folder.mkdir()
     program.home.mkdir()
-    settings = SETTINGS.format(python=sys.executable, script=RAW, folder=folder)
+    settings = SETTINGS.format(python=sys.executable, script=raw_server_in(folder), folder=folder)
     (program.home / "settings.toml").write_text(settings)
 
 

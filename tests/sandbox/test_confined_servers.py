@@ -12,7 +12,7 @@ import pytest
 
 from assent.mcp_config import BadServer, Servers, read_servers
 from assent.sandbox.bubblewrap import bubblewrap
-from support.servers import RAW, noted, open_manager, program
+from support.servers import RAW, noted, open_manager, program, raw_server_in
 
 pytestmark = pytest.mark.spec("I1")
 needs_sandbox = pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap")
@@ -26,8 +26,7 @@ def environment(folder: Path) -> dict[str, str]:
 async def test_a_server_runs_in_the_sandbox_of_its_entry(tmp_path: Path):
     folder = tmp_path / "work"
     folder.mkdir()
-    needed = [RAW, str(folder), "--"]
-    script = f"echo x 2> /dev/null > {tmp_path}/outside; exec {sys.executable} {' '.join(needed[:2])}"
+    script = f"echo x 2> /dev/null > {tmp_path}/outside; exec {sys.executable} {raw_server_in(folder)} {folder}"
     confined = program("-c", folder, name="srv", command="/bin/sh", args=["-c", script], sandbox="network")
     async with open_manager(folder, confined, env=environment(folder)) as mcp:
         (status,) = mcp.manager.status()
@@ -84,7 +83,7 @@ async def test_a_server_reaches_only_the_hosts_of_its_entry(tmp_path: Path):
     folder.mkdir()
     with listening() as allowed, listening() as other:
         script = DIALS.format(allowed=allowed, other=other, work=folder)
-        args = ["-c", script, RAW, str(folder)]
+        args = ["-c", script, raw_server_in(folder), str(folder)]
         confined = program(
             "-c",
             folder,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +22,11 @@ from support.waiting import WAIT_LIMIT
 HERE = Path(__file__).parent
 SDK = str(HERE / "mcp_server.py")
 RAW = str(HERE / "raw_mcp_server.py")
+
+
+def raw_server_in(folder: Path) -> str:
+    """A copy of `RAW` in a workspace, for a sandbox: wherever the tests are, such as in /tmp, it can be read there."""
+    return shutil.copy(RAW, folder)
 
 
 def program(script: str, folder: Path, *args: str, name: str = "srv", **more: Any) -> McpServer:

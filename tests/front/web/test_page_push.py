@@ -25,6 +25,11 @@ SHOWN = """async (count) => {
         await new Promise((wake) => setTimeout(wake, 20));
     }
 }"""
+UNSEEN = """async () => {
+    while ((await self.clients.matchAll({ type: "window" })).some((one) => one.visibilityState === "visible")) {
+        await new Promise((wake) => setTimeout(wake, 20));
+    }
+}"""
 CLICKED = "(hash) => openCard(hash).catch(() => {})"  # only a real click may bring the window to the front
 
 
@@ -51,6 +56,10 @@ class Pushed:
         what = {"origin": self._origin, "registrationId": self._registration, "data": json.dumps(message)}
         self._debugger.send("ServiceWorker.deliverPushMessage", what)  # pyright: ignore[reportUnknownMemberType]
 
+    def until_unseen(self) -> None:
+        """Nobody looks at the page any more: the browser tells the worker a little after the page is left."""
+        self.worker.evaluate(UNSEEN)
+
     def shown(self, count: int) -> list[list[str]]:
         return self.worker.evaluate(SHOWN, count)
 
@@ -69,6 +78,7 @@ def test_a_pushed_question_is_shown_leads_to_its_card_and_goes_when_it_was_answe
         _, told = service.next()
         pushed = Pushed(page, served)
         page.goto("about:blank")  # whoever looks at the page sees the card there
+        pushed.until_unseen()
         tab.complaints.clear()  # there, the test itself may not store its token
         pushed.deliver(told)
         link = f"#/s/{session}/q/{told['id']}"
