@@ -26,7 +26,7 @@ RAW = str(HERE / "raw_mcp_server.py")
 
 def raw_server_in(folder: Path) -> str:
     """A copy of `RAW` in a workspace, for a sandbox: wherever the tests are, such as in /tmp, it can be read there."""
-    return shutil.copy(RAW, folder)
+    return str(shutil.copy(RAW, folder))
 
 
 def program(script: str, folder: Path, *args: str, name: str = "srv", **more: Any) -> McpServer:
