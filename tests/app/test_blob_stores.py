@@ -120,7 +120,7 @@ async def test_a_listing_of_many_pages_is_read_to_the_end(s3_server: S3Server, m
 
 async def test_a_refusal_says_what_the_server_said(s3_server: S3Server):
     store = S3Blobs.configured(BlobSettings(url="s3://no-such-bucket", endpoint=s3_server.endpoint), ENV)
-    with pytest.raises(BlobUnavailable, match=r"refused this: 404, NoSuchBucket"):
+    with pytest.raises(BlobUnavailable, match=r"refused the request: 404, NoSuchBucket"):
         await store.put("s", "a", b"")
     await store.close()
 

@@ -136,7 +136,11 @@ async def test_a_command_that_waits_for_a_password_is_reported_without_its_words
         answered = await receiver.next()
         await hooks.close()
     told = msgspec.json.decode(asked.body, type=QuestionNotice)
-    assert (told.event, told.kind, told.text) == ("question.waiting", "input", "A command in shop waits for input.")
+    assert (told.event, told.kind, told.text) == (
+        "question.waiting",
+        "input",
+        "A command in shop is waiting for input.",
+    )
     assert told.url == f"https://assent.example.org/#/s/{SESSION}"
     assert b"Password" not in asked.body and b"call-of-the-model" not in asked.body
     after = msgspec.json.decode(answered.body, type=QuestionNotice)

@@ -41,7 +41,7 @@ def exchange_when_opened(monkeypatch: pytest.MonkeyPatch, path: Path, target: st
 def test_a_folder_that_becomes_a_link_is_not_followed(work: Path, monkeypatch: pytest.MonkeyPatch):
     (work / "d/mine").write_text("x\n")
     exchange_when_opened(monkeypatch, work / "d", "../outside")
-    with pytest.raises(NotCopied, match="d: it was exchanged meanwhile"):
+    with pytest.raises(NotCopied, match="d: it was replaced while it was being copied"):
         copied(work)
     assert not list((work.parent / "copy").rglob("key"))
 
@@ -49,7 +49,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(work: Path, monkeypatch: p
 def test_a_file_that_becomes_a_link_is_not_followed(work: Path, monkeypatch: pytest.MonkeyPatch):
     (work / "d/mine").write_text("x\n")
     exchange_when_opened(monkeypatch, work / "d/mine", "../../outside/key")
-    with pytest.raises(NotCopied, match="d/mine: it was exchanged meanwhile"):
+    with pytest.raises(NotCopied, match="d/mine: it was replaced while it was being copied"):
         copied(work)
     assert not (work.parent / "copy/d/mine").exists()
 

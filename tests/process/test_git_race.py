@@ -210,7 +210,7 @@ def test_a_link_that_is_flipped_without_a_pause_gains_nothing(world: World, comm
 
 @pytest.mark.spec("C7")
 @pytest.mark.parametrize("command", ["git -C sub log -p", "cd sub && git diff", "timeout 9 git -C sub status"])
-def test_where_the_kernel_keeps_nothing_git_works_and_a_link_cannot_be_exchanged(
+def test_where_the_kernel_keeps_nothing_git_works_and_a_link_cannot_be_replaced(
     world: World, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setattr(git_bounds, "available", lambda: False)

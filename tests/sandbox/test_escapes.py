@@ -86,7 +86,7 @@ WRITES = {
     "settings of a submodule": "echo evil >> .git/modules/sub/config; mv .git/modules .git/m2",
     "hooks of a submodule": "mkdir -p .git/modules/sub/hooks; echo x > .git/modules/sub/hooks/post-checkout",
     "objects from elsewhere": "echo /evil > .git/objects/info/alternates; echo '* filter=x' > .git/info/attributes",
-    "the settings of git exchanged": "cp .git/config x.lock; echo evil >> x.lock; mv -f x.lock .git/config",
+    "the settings of git replaced": "cp .git/config x.lock; echo evil >> x.lock; mv -f x.lock .git/config",
     "jobs for later": "echo x > /var/spool/cron/crontabs/x; mkdir -p ~/.config/systemd/user ~/.config/autostart",
     "a file outside through a root": "echo x > /proc/self/root{outside}/new; echo x > /proc/1/root{outside}/new",
     "a file outside through a mapping": "python3 -c 'import mmap;"

@@ -97,7 +97,7 @@ async def has_run(argv: list[str], launcher: Launcher) -> bool:
 @pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap")
 @pytest.mark.parametrize("name", ["a", "with space\tand\\more"])
 @pytest.mark.parametrize("by_descriptor", [True, False])
-async def test_a_folder_that_is_exchanged_after_it_was_looked_up_keeps_the_command_from_starting(
+async def test_a_folder_that_is_replaced_after_it_was_looked_up_keeps_the_command_from_starting(
     tmp_path: Path, name: str, by_descriptor: bool, monkeypatch: pytest.MonkeyPatch
 ):
     """What a command in the background may do in the time in which the sandbox is built."""

@@ -36,4 +36,6 @@ def test_without_a_sandbox_none_is_claimed(capsys: pytest.CaptureFixture[str], m
     said = capsys.readouterr().out
     assert "There is no sandbox here: bubblewrap is not installed" in said
     assert "it can write nothing" not in said and "grant allows: workspace" not in said
-    assert "Rules with `sandbox` or `contained` ask." in said and "run without a sandbox" in said
+    assert (
+        "Commands under rules with `sandbox` or `contained` need approval." in said and "run without a sandbox" in said
+    )

@@ -56,7 +56,7 @@ async def test_the_call_returns_while_the_command_runs_and_its_output_can_be_rea
     result = await background.start("echo ready; exec sleep 1000")
     ((call, command, pid),) = background.started
     assert (call, command) == (PERMIT.call_id, "echo ready; exec sleep 1000")
-    assert f"runs in the background, as process {pid}" in str(result.content)
+    assert f"is running in the background, as process {pid}" in str(result.content)
     output = ""
     while "ready" not in output:
         output = str((await background.call("read_background_output", pid=pid)).content)
@@ -83,7 +83,7 @@ async def test_closing_the_session_ends_all_of_them(background: Background) -> N
 async def test_a_command_that_fails_at_once_is_reported_as_failed(bench: Bench) -> None:
     background = Background(bench, settle=60.0)
     result = await background.start("echo no such port >&2; exit 3")
-    assert "has ended already (exit 3)" in str(result.content) and "no such port" in str(result.content)
+    assert "has already ended (exit 3)" in str(result.content) and "no such port" in str(result.content)
     assert background.ended == [(PERMIT.call_id, "exit 3")]
 
 

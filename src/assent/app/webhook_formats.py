@@ -65,7 +65,7 @@ def summary(details: Details, folder: str) -> str:
 
 
 def input_summary(folder: str) -> str:
-    return f"A command in {folder_name(folder)} waits for input."
+    return f"A command in {folder_name(folder)} is waiting for input."
 
 
 def folder_name(folder: str) -> str:

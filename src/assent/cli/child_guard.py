@@ -60,12 +60,10 @@ def _of_prompt(args: list[str]) -> str | None:
 
     given = build_parser().parse_args(args)
     if given.resume is not None or given.allowed_tools or (given.approval_mode or _usual_mode()) not in MODES:
-        return (
-            f"{PERSON}. In here, a prompt must start a new session, in mode default or plan and without allowed tools"
-        )
+        return f"{PERSON}. Here, a prompt must start a new session, in mode default or plan and without allowed tools"
     here = sys.stdin.isatty() and sys.stderr.isatty()
     if (given.ask or ("inline" if here else "refuse")) != "refuse" or (given.prompt is None and sys.stdin.isatty()):
-        return f'{PERSON}. In here, nobody can be asked: use assent --ask refuse -p "…"'
+        return f'{PERSON}. Nobody can be asked here: use assent --ask refuse -p "…"'
     return None
 
 

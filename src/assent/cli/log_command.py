@@ -31,7 +31,7 @@ alone, so you can repeat an interrupted copy. Nothing is deleted. From a folder 
 tokens, grants, trust, pins, outputs and contents for undo that are in the same folder. Afterwards, use the new log with
 `assent serve --store` or ASSENT_LOG. Put a password into ~/.pgpass or PGPASSWORD rather than into the URL.
 
-`prune` deletes the sessions of the log in use that have not changed for so many days, except for those that are open
+`prune` deletes the sessions of the log in use that have not changed for N days, except for those that are open
 or have an unfinished turn. The audit keeps what was decided in them."""
 SECONDS_PER_DAY = 86_400.0
 
@@ -109,7 +109,7 @@ def _rest(moved: "Moved | None") -> str:
         )
     lost = f" {moved.skipped} files could not be read and were left out." if moved.skipped else ""
     records = f"{moved.records} tokens, grants, trusted folders, pins and approved files"
-    left = "Not copied: push subscriptions (browsers subscribe again), and trials that wait.\n"
+    left = "Not copied: push subscriptions (browsers subscribe again) and waiting trials.\n"
     return f"Copied {records}, and {moved.files} outputs and contents for undo.{lost}\n{left}"
 
 

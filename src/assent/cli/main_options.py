@@ -38,7 +38,7 @@ commands:
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
   assent login | logout [PROVIDER]                 store or remove a provider's API key
   assent sandbox check                             test whether commands can be confined on this machine
-    assent log migrate | prune                       copy all sessions to another log, or delete old ones
+  assent log migrate | prune                       copy all sessions to another log, or delete old ones
   assent tour                                      take a guided tour of a sample project; needs no API key
 
 environment:

@@ -58,7 +58,7 @@ def _lines(report: SandboxReport, style: Style) -> Iterator[str]:
 
 def _without(report: SandboxReport, style: Style) -> Iterator[str]:
     if report.landlock is None:
-        yield "Of the commands that only read, only the plainest run without asking."
+        yield "Only the simplest commands that read run without asking."
         return
     yield style.green("Landlock confines commands that only read.") + " It is weaker than bubblewrap: the names of"
     yield "hidden files can be listed, and there is no folder for temporary files."
@@ -76,8 +76,9 @@ def _settings(report: SandboxReport) -> Iterator[str]:
         yield "It is turned off in the settings (`[sandbox] enabled = false`)."
         return
     if report.problem:
-        yield "Rules with `sandbox` or `contained` ask. Other commands that a rule or a grant allows, and commands that"
-        yield "you approve, run without a sandbox; the shell gate still checks their words."
+        yield "Commands under rules with `sandbox` or `contained` need approval. Other commands that a rule or a"
+        yield "grant allows, and commands that you approve, run without a sandbox; the shell gate still checks"
+        yield "their words."
         return
     yield "Commands that only read: read-only. Commands that a rule or a grant allows: workspace, unless they need"
     yield f"the network or change the repository. Commands that you approve: {report.approved}."

@@ -57,7 +57,7 @@ def build_parser() -> Parser:
         default="127.0.0.1",
         help="the address in the private network where servers connect for live text (default: this machine only)",
     )
-    add("--probe", metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics there (default: nowhere)")
+    add("--probe", metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics at this address (default: off)")
     add("--address", metavar="URL", default="", help="the URL of the page, for links in webhooks")
     return parser
 

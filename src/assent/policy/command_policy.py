@@ -244,12 +244,12 @@ class CommandJudge:
         below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
         for rule in self._guards:
             if any(rule.guards(one, self._roots) for one in named):
-                return by_guard(rule, "it may name a file that {rule} is about")
+                return by_guard(rule, "it may name a file that {rule} covers")
             if any(rule.may_be_below(tree, self._roots) for tree in below):
-                return by_guard(rule, "it may reach files that {rule} is about")
+                return by_guard(rule, "it may reach files that {rule} covers")
         if any(map(has_other_names, names)):
             return by_guard(
-                self._guards[0], "a file in it has a second name (hard link) and may be one that {rule} is about"
+                self._guards[0], "a file in it has a second name (hard link) and may be one that {rule} covers"
             )
         return None
 
@@ -290,7 +290,7 @@ class CommandJudge:
         if found.plan is None:
             return self._by_sandbox() or Verdict("ask", "rule", _why(found), _decided_by(found, "ask"))
         if self._guards:
-            return Verdict("ask", "rule", f"a command may touch files that {self._guards[0].describe()} is about")
+            return Verdict("ask", "rule", f"a command may touch files that {self._guards[0].describe()} covers")
         if not stays_inside(found.plan, self._roots):
             return Verdict("ask", "rule", "it reads outside the workspace, and none of your rules allows that")
         if asked := _by_link(found.plan) or self._by_script(found.plan):

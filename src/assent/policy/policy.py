@@ -226,9 +226,9 @@ class Policy:
         trees = [path for path in action.paths if path.endswith("/")]
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
         if rule is not None:
-            return by_guard(rule, "it searches a folder that {rule} is about")
+            return by_guard(rule, "it searches a folder with files that {rule} covers")
         if guards and any(has_other_names(path.rstrip("/")) for path in action.paths):
-            return by_guard(guards[0], "the file has a second name (hard link) and may be one that {rule} is about")
+            return by_guard(guards[0], "the file has a second name (hard link) and may be one that {rule} covers")
         return None
 
     def _by_mode(self, action: Action) -> Verdict | None:

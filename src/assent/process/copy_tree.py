@@ -78,7 +78,7 @@ class _Copy:
         except (FileNotFoundError, PermissionError):
             return  # it is gone by now, or nobody may read it
         except OSError as error:
-            why = "it was exchanged meanwhile" if error.errno in _EXCHANGED else error.strerror
+            why = "it was replaced while it was being copied" if error.errno in _EXCHANGED else error.strerror
             raise NotCopied(f"{path}: {why}") from error
 
     def _folder(self, name: str, found: os.stat_result, source: int, target: int, path: str) -> None:

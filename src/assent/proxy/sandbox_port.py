@@ -69,7 +69,7 @@ class SandboxPort:
             await _readable(connection)
             _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
             if not descriptors:
-                raise ConnectionResetError("the sandbox passed out no port")
+                raise ConnectionResetError("the sandbox did not hand over its port")
             connection.send(b"+")
         return socket.socket(fileno=descriptors[0])
 

@@ -28,7 +28,7 @@ class S3Blobs:
         if parts.scheme != "s3" or not parts.netloc:
             raise BadSettings(f"blobs.url must be s3://BUCKET or s3://BUCKET/PREFIX, not {settings.url!r}")
         if missing := [name for name in (KEY, SECRET) if not env.get(name)]:
-            raise BadSettings(f"blobs.url is set, but not the variable {missing[0]} with the key to it")
+            raise BadSettings(f"blobs.url is set, but {missing[0]}, the variable with its key, is not")
         endpoint = settings.endpoint or f"https://s3.{settings.region}.amazonaws.com"
         credentials = Credentials(env[KEY], env[SECRET], env.get(SESSION_TOKEN, ""))
         try:
@@ -92,7 +92,9 @@ class S3Blobs:
     def _check(self, reply: Response) -> None:
         if reply.status >= 300:
             why = _problem(reply.body)
-            raise BlobUnavailable(f"{self._client.endpoint} refused this: {reply.status}{f', {why}' if why else ''}")
+            raise BlobUnavailable(
+                f"{self._client.endpoint} refused the request: {reply.status}{f', {why}' if why else ''}"
+            )
 
 
 def shared_client(settings: BlobSettings, env: Mapping[str, str]) -> S3Blobs:

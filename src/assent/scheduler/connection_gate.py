@@ -60,7 +60,7 @@ class ConnectionGate:
         """Several connections to the same host share one question, and all that come later its answer."""
         if wanted not in self._asked:
             if len(self._asked) >= MAX_QUESTIONS:
-                return Access(False, f"the command has asked for {MAX_QUESTIONS} hosts already")
+                return Access(False, f"the command has already asked for {MAX_QUESTIONS} hosts")
             self._asked[wanted] = asyncio.ensure_future(self._question(wanted, named))
         return await asyncio.shield(self._asked[wanted])
 

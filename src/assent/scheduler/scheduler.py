@@ -155,10 +155,10 @@ class Scheduler:
         """Type a line for a prompt of a running command; None is the end of its input. Nothing of it is recorded."""
         task = self._tasks.get(call_id)
         if task is None or task.type_in is None:
-            raise NotWaiting(f"call {call_id} does not wait for input")
+            raise NotWaiting(f"call {call_id} is not waiting for input")
         try:
             if not task.type_in(number, text):
-                raise NotWaiting(f"call {call_id} no longer waits for input")
+                raise NotWaiting(f"call {call_id} is no longer waiting for input")
         except ValueError as error:
             raise Refused(str(error)) from error
 

@@ -15,7 +15,7 @@ class ListBackgroundParams(Struct, frozen=True, forbid_unknown_fields=True):
 class ListBackgroundTool(Tool[ListBackgroundParams]):
     name = "list_background_processes"
     display_name = "Background"
-    description = "Lists the commands that run in the background of this session, and how earlier ones ended."
+    description = "Lists the commands that are running in the background of this session, and how earlier ones ended."
     kind = "read"
     params = ListBackgroundParams
 
@@ -37,5 +37,5 @@ class ListBackgroundInvocation(Invocation):
         return Resources()
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
-        text = "\n".join(map(in_one_line, self._commands.all())) or "No commands run in the background."
+        text = "\n".join(map(in_one_line, self._commands.all())) or "No commands are running in the background."
         return ToolResult(text, PlainDisplay(text))

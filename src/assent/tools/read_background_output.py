@@ -18,7 +18,7 @@ class ReadBackgroundParams(Struct, frozen=True, forbid_unknown_fields=True):
 class ReadBackgroundTool(Tool[ReadBackgroundParams]):
     name = "read_background_output"
     display_name = "Background output"
-    description = "Returns the newest lines that a background command printed, and whether it still runs."
+    description = "Returns the newest lines that a background command printed, and whether it is still running."
     kind = "read"
     main_argument = "pid"
     params = ReadBackgroundParams

@@ -25,7 +25,7 @@ async def test_a_password_is_typed_in_a_hidden_field_and_recorded_nowhere(harnes
     async with harness(asks_for(shell(LOGIN)), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         await on.press("y")
-        await on.until_shown("A running command waits for your input", "Password:")
+        await on.until_shown("A running command is waiting for your input", "Password:")
         panel = on.app.input_panel
         assert panel.line.password
         await on.until(lambda: panel.line.has_focus)
@@ -49,7 +49,7 @@ async def test_a_password_that_is_asked_for_at_once_is_not_typed_into_a_message(
         await on.press("y")
         on.guard.quiet = 1e9
         await on.until(lambda: on.app.input_panel.line.has_focus)
-        await on.until_shown("Esc leave", "Esc twice to cancel")
+        await on.until_shown("Esc back", "Esc twice to cancel")
         await on.press("enter")
         assert on.app.input_panel.display, "an Enter that was under way sends nothing"
         await on.types(f"{SECRET}\n")
@@ -64,11 +64,11 @@ async def test_who_is_typing_a_message_is_told_where_the_text_goes(harness: Make
         on.app.prompt.load("a message")
         await on.press("y")
         on.app.prompt.focus()
-        await on.until_shown("A running command waits", "Tab to type it here")
+        await on.until_shown("A running command is waiting", "Tab to type it here")
         assert on.app.prompt.has_focus
         on.app.prompt.clear()
         await on.press("tab")
-        await on.until_shown("Esc leave")
+        await on.until_shown("Esc back")
         await on.types(f"{SECRET}\n")
         await on.until_idle()
 

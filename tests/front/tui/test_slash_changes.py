@@ -114,7 +114,7 @@ async def test_rewind_takes_back_the_conversation_and_the_files_after_a_preview(
         await slash.open("/rewind")
         assert "change it" in slash.text() and "2 files changed since" in slash.text()
         await slash.press("enter")
-        await agree(slash, "1 prompt and what followed would leave the conversation", "-old", "b.txt")
+        await agree(slash, "1 prompt and what followed would be removed from the conversation", "-old", "b.txt")
         await slash.finish()
         assert (root / "a.txt").read_text() == "old\n" and not (root / "b.txt").exists()
         assert slash.runner.state.history() == ()

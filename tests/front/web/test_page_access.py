@@ -75,6 +75,6 @@ def test_the_record_shows_who_decided_what(served: Served, windows: Windows) -> 
 def test_a_link_that_was_used_says_how_to_get_another(served: Served, browser: Browser) -> None:
     page = browser.new_context().new_page()
     page.goto(f"{served.address}/#code=used")
-    expect(page.get_by_role("alert")).to_have_text(re.compile("^This link does not work any more"))
+    expect(page.get_by_role("alert")).to_have_text(re.compile("^This link no longer works"))
     expect(page.get_by_role("main")).to_contain_text("run assent serve login on that machine")
     page.context.close()

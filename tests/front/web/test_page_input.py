@@ -18,7 +18,7 @@ def test_a_password_is_typed_in_the_page_and_is_nowhere_on_disk(served: Served, 
     tab = windows.open("ann")
     tab.begin(served.play(asks_for(shell(command)), says("Done.")), served.project())
     tab.yes()
-    field = tab.page.get_by_label("The command waits for your input: Password:")
+    field = tab.page.get_by_label("The command is waiting for your input: Password:")
     expect(field).to_have_attribute("type", "password")
     tab.page.reload()  # the prompt is still there
     field.fill(SECRET)

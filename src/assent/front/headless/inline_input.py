@@ -54,7 +54,8 @@ class InlineInput:
         wanted = self._asked.wanted
         hidden = ", hidden" if wanted.secret else ""
         self._console.open_question()
-        self._console.say(self._style.dim(f"  the command waits for your input{hidden}; the model does not see it"))
+        waiting = f"  the command is waiting for your input{hidden}; the model does not see it"
+        self._console.say(self._style.dim(waiting))
         self._set_echo(not wanted.secret)
         self._console.prompt(f"  {safe(wanted.prompt, 'label')} ")
 

@@ -77,7 +77,7 @@ class InputPanel(Vertical):
         wanted, palette = call.wanted, self._styler().palette
         assert wanted is not None
         self.line.password = wanted.secret
-        self.border_title = Text("A running command waits for your input")
+        self.border_title = Text("A running command is waiting for your input")
         about = Text(one_line(call.request.about), palette.dim)
         prompt = Text(safe(wanted.prompt, "label") or "(it printed no question)", "bold")
         self.query_one("#input-question", Static).update(Text("\n").join([about, prompt]))
@@ -85,7 +85,7 @@ class InputPanel(Vertical):
 
     def _say_how(self) -> None:
         palette, secret = self._styler().palette, "What you type is hidden. " if self.line.password else ""
-        keys = f"{secret}It is neither recorded nor shown to the model.  Enter send · Ctrl-D end of input · Esc leave"
+        keys = f"{secret}It is neither recorded nor shown to the model.  Enter send · Ctrl-D end of input · Esc back"
         elsewhere = "Tab to type it here. What you type now goes into your message, for the model to read."
         how = Text(keys, palette.dim) if self.line.has_focus else Text(elsewhere, palette.warn)
         self.query_one("#input-keys", Static).update(how)

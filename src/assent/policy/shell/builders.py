@@ -343,7 +343,7 @@ def make(use: Use, _words: Words) -> None:
             use.problems.append(f"`{word.text}` is not a plain target name")
     file = use.option("-f", "--file", "--makefile") if use.names[0] in _MAKES else None
     if file not in (None, "Makefile", "makefile", "GNUmakefile"):
-        use.problems.append("`-f` names a different file from the one the rule is about")
+        use.problems.append("`-f` names a different file from the one that the rule names")
     number = r"\d+" if use.option("-j", "--jobs") == "" else "(?!)"  # `-j 8`
     targets = [word.text for word in use.operands if "=" not in word.text]
     folders = [value for name, value in use.seen if name in ("-C", "--directory")] if use.names[0] in _MAKES else []

@@ -65,8 +65,8 @@ class RunningCommand:
     def report(self, notices: Sequence[str]) -> ToolResult:
         """The result of the call that started it."""
         output = self.last_lines(_FIRST_LINES)
-        runs = f"The command runs in the background, as process {self.pid}."
-        state = f"The command has ended already ({self.outcome})." if self.outcome else runs
+        runs = f"The command is running in the background, as process {self.pid}."
+        state = f"The command has already ended ({self.outcome})." if self.outcome else runs
         told = [state, *([f"Output so far: {output}"] if output else []), *notices]
         shown = "".join(f"[{line}]\n" for line in (state, *notices))
         return ToolResult("\n".join(told), TerminalDisplay(shown + output, self.outcome.removeprefix("exit 0")))
@@ -95,7 +95,7 @@ class BackgroundCommands:
     async def start(self, call_id: str, command: str, work: Work) -> RunningCommand:
         """Returns when it runs, and has had a moment to fail. Raises what keeps it from starting, and TooMany."""
         if sum(not one.outcome for one in self._commands.values()) >= MAX_RUNNING:
-            raise TooMany(f"{MAX_RUNNING} commands run in the background already; stop one of them first")
+            raise TooMany(f"{MAX_RUNNING} commands are already running in the background; stop one of them first")
         one = RunningCommand(call_id, command)
         began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         one.task = asyncio.create_task(self._run(one, work, began), name="background command")

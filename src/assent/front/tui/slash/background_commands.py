@@ -26,7 +26,7 @@ async def tasks(context: "SlashContext", argument: str) -> None:
 
     columns = (Column("Process", right=True), Column("Command"), Column("State"), Column("Since", right=True))
     actions = [Action("enter", "show its output"), action(context, "d", "stop", stop)]
-    empty = "No commands run in the background of this session."
+    empty = "No commands are running in the background of this session."
     if chosen := await choose(context, "Background commands", columns, source, actions, empty):
         pid = context.client.state.background[chosen.key].pid
         await carry_out(context, RunTool(_READ, {"pid": pid}, by=context.client.me))
@@ -40,6 +40,9 @@ def _row(one: "BackgroundCommand") -> Row:
 
 COMMANDS = (
     SlashCommand(
-        name="tasks", help="List the commands that run in the background: read, stop", run=tasks, group="Session"
+        name="tasks",
+        help="List the commands that are running in the background: read, stop",
+        run=tasks,
+        group="Session",
     ),
 )

@@ -119,7 +119,7 @@ def _prompts(state: "SessionState") -> list[Row]:
         Row(
             point.prompt_id,
             (when(point.at), named(" ".join(point.text.split())), _files_of(state, point)),
-            "what was said since leaves the conversation, but stays in the log",
+            "later messages are removed from the conversation, but stay in the log",
         )
         for point in state.rewind_points()
     ]
@@ -149,7 +149,7 @@ async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> None:
 
 def _preview(state: "SessionState", point: "RewindPoint", changes: Sequence[str]) -> Content:
     later = [one for one in state.rewind_points() if one.at >= point.at]
-    said = f"{count(len(later), 'prompt')} and what followed would leave the conversation:"
+    said = f"{count(len(later), 'prompt')} and what followed would be removed from the conversation:"
     prompts = [Content(f"  {named(' '.join(one.text.split()))}") for one in later]
     head = Content("\n").join([Content.styled(said, "bold"), *prompts, Content("")])
     if not changes:

@@ -185,7 +185,7 @@ COMMANDS = (
     SlashCommand(name="rename", help="Rename this session", run=rename, group="Session", usage="[TITLE]"),
     SlashCommand(
         name="archive",
-        help="Archive this session: it leaves the list, but a search still finds it",
+        help="Archive this session: hide it from the list; search still finds it",
         run=archive,
         group="Session",
     ),

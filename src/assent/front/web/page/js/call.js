@@ -69,7 +69,7 @@ const endedBadly = ({ display }) => (display?.type === "terminal" && visible(dis
 /** A person's refusal is shown with its reason, for others and for later. @param {Call} call @param {string} answered */
 function stateOf(call, answered) {
   if (call.type === "cancelled" && answered.startsWith("refused")) return { icon: "–", word: visible(answered.replace(/\s+/g, " ")) };
-  if (call.type === "executing" && call.wanted) return { icon: "?", word: "waits for your input" };
+  if (call.type === "executing" && call.wanted) return { icon: "?", word: "waiting for your input" };
   if (call.type === "success" && endedBadly(call)) return { icon: "!", word: endedBadly(call) };
   return STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
 }
@@ -110,7 +110,7 @@ function Typing({ session, call, wanted }) {
   };
   return html`<form class="typing" onSubmit=${submit} autocomplete="off">
     <label>
-      <span>The command waits for your input: <b>${visible(wanted.prompt)}</b></span>
+      <span>The command is waiting for your input: <b>${visible(wanted.prompt)}</b></span>
       <input name="line" type=${wanted.secret ? "password" : "text"} maxlength="4000" autocomplete=${wanted.secret ? "one-time-code" : "off"} spellcheck=${false} />
     </label>
     <div class="facts">

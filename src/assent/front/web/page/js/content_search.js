@@ -21,7 +21,7 @@ export function ContentSearch({ wanted }) {
       <span class="row"><span class="name cut grow">${visible(one.title) || "New session"}</span><time class="when" title=${exactly(one.at)}>${ago(one.at)}</time></span>
       <span class="small soft any">${one.where === "prompt" ? "You: " : ""}${visible(one.text)}</span>
     </a></li>`)}</ul>
-    ${result.found.length === 0 && html`<p class="soft small item" role="status">Nobody said this.</p>`}
+    ${result.found.length === 0 && html`<p class="soft small item" role="status">No conversation contains this.</p>`}
     ${!result.complete && html`<p class="soft small item">There may be more: add a word.</p>`}
   </section>`;
 }

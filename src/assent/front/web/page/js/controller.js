@@ -16,7 +16,7 @@ import { Stream } from "./stream.js";
 /** @typedef {{ revision: number, total: number, approvals: import("./types.d.ts").Waiting[], inputs: import("./types.d.ts").WaitingInput[] }} ApprovalList */
 
 const NOT_VALID = "This login or token is not valid, or has ended.";
-const USED_UP = "This link does not work any more: it was used already, or it is older than a minute.";
+const USED_UP = "This link no longer works: it has already been used, or it is older than a minute.";
 const EVENTS_PER_PAGE = 1000;
 export const SESSIONS_PER_PAGE = 100;
 export const MAX_SESSIONS = 500;

@@ -13,7 +13,7 @@ const mayAnswer = () => state.me?.role !== "viewer";
 /** @param {{ talk: Talk }} props */
 export function Status({ talk }) {
   const waiting = talk.waiting.length;
-  const working = talk.compressing ? "Compressing the history …" : !talk.busy ? "Ready" : wantsInput(talk) ? "A command waits for your input" : "Working …";
+  const working = talk.compressing ? "Compressing the history …" : !talk.busy ? "Ready" : wantsInput(talk) ? "A command is waiting for your input" : "Working …";
   const waits = html`${waiting}<span class="long"> ${waiting === 1 ? "question" : "questions"}</span>`;
   return html`${waiting ? html`<button type="button" class="waits" aria-label=${waiting === 1 ? "Show the question" : `Show the next of ${waiting} questions`} onClick=${showQuestion}>? ${waits}</button>` : null}
     <span class="doing ${waiting ? "unseen" : ""}" role="status">${waiting ? (mayAnswer() ? "Waiting for you" : "Waiting for an answer") : working}</span>
