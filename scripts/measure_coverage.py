@@ -61,8 +61,7 @@ def main(paths: list[str]) -> int:
 def tests(paths: list[str]) -> list[str]:
     if paths:
         return [str(BIN / "pytest"), "-q", *paths]
-    runner = ROOT / "scripts/run_tests.py"
-    return [str(BIN / "python"), str(runner)] if runner.exists() else [str(ROOT / "scripts/test")]
+    return [str(BIN / "python"), str(ROOT / "scripts/run_tests.py")]
 
 
 @contextmanager
