@@ -31,8 +31,9 @@ CALM_SECONDS = 1.0
 SWEEP_INTERVAL = 1.0
 PARK_BATCH_SIZE = 4
 PARK_PAUSE = 0.02
-"""Parking is not urgent, and anyone waiting for an answer comes first. Above the bound there is no pause: sessions that
-start faster than they are parked would fill the memory."""
+"""Parking is not urgent, and anyone waiting for an answer comes first."""
+SURPLUS_BATCH_SIZE = 16
+"""How many of those above the bound are parked at once."""
 
 
 Activity = Literal["absent", "opening", "running", "resting"]
@@ -282,25 +283,32 @@ class LocalEngine:
         while True:
             await asyncio.sleep(SWEEP_INTERVAL)
             with suppress(LogError):  # reported to the next caller
-                for some in _by(PARK_BATCH_SIZE, self._parkable()):
-                    await asyncio.gather(*map(self._park_resting, some))
-                    await asyncio.sleep(0 if len(self._open) > self._most_resting() else PARK_PAUSE)
+                await self._park_surplus()
+                await self._park_lingering()
                 for session in await self._log.expired(time.time()):
                     await self._wake_if_ours(session)
 
-    def _parkable(self) -> list[str]:
+    async def _park_surplus(self) -> None:
+        """Without a pause: sessions that start faster than they are parked would fill the memory."""
+        while (surplus := len(resting := self._resting()) - self._most_resting()) > 0:
+            await asyncio.gather(*map(self._park_resting, resting[: min(surplus, SURPLUS_BATCH_SIZE)]))
+
+    async def _park_lingering(self) -> None:
+        before = self._clock() - self._linger
+        for some in _by(PARK_BATCH_SIZE, [name for name in self._resting() if self._rests_since[name] < before]):
+            await asyncio.gather(*map(self._park_resting, some))
+            await asyncio.sleep(PARK_PAUSE)
+            await self._park_surplus()
+
+    def _resting(self) -> list[str]:
+        """Those that have rested longest come first."""
         now = self._clock()
-        resting: list[tuple[float, str]] = []
         for session, opened in self._open.items():
-            if not opened.runner.resting and opened.runner.failure is None:
+            if opened.runner.resting or opened.runner.failure is not None:
+                self._rests_since.setdefault(session, now)
+            else:
                 self._rests_since.pop(session, None)
-                continue
-            resting.append((self._rests_since.setdefault(session, now), session))
-        resting.sort()
-        surplus = max(0, len(resting) - self._most_resting())
-        return [
-            session for place, (since, session) in enumerate(resting) if place < surplus or now - since > self._linger
-        ]
+        return sorted(self._rests_since, key=self._rests_since.__getitem__)
 
     def _most_resting(self) -> int:
         return 4 * self._max_resting if self._woken_lately() else self._max_resting
