@@ -122,6 +122,10 @@ def test_names_mean_the_same_everywhere() -> None:
     assert provider_of("office:m") == "office", "also when the settings have it no longer"
     with pytest.raises(UnknownModel, match="office"):
         split_name("nowhere:m", own)
+    with pytest.raises(UnknownModel, match="there is no provider 'ofice': did you mean office:m:1"):
+        split_name("ofice:m:1", own)
+    with pytest.raises(UnknownModel, match="does not say which provider"):
+        split_name("llama3:8b", own)
     assert full_name("deepseek", "deepseek-v4-pro") == "deepseek-v4-pro"
     assert split_name("openrouter:deepseek/deepseek-v4:free") == ("openrouter", "deepseek/deepseek-v4:free")
 

@@ -37,6 +37,8 @@ async def test_a_small_file_is_given_as_it_is(bench: Bench) -> None:
     result = await bench.run("read_file", file_path="a.py")
     assert result.content == "one\n\n  two"
     assert result.display == PlainDisplay("Read 3 lines")
+    (bench.root / "a.py").write_text("one")
+    assert (await bench.run("read_file", file_path="a.py")).display == PlainDisplay("Read 1 line")
 
 
 async def test_an_empty_file_says_so(bench: Bench) -> None:

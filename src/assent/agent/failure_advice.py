@@ -6,7 +6,7 @@ so the error itself says it.
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from assent.models.model_protocol import ModelError, UnknownModel
+from assent.models.model_protocol import ModelError, UnknownModel, Unreachable
 
 NearestModels = Callable[[str], Awaitable[Sequence[str]]]
 """The provider's model names most similar to this one. Never raises."""
@@ -24,10 +24,15 @@ _ADVICE = {
 }
 
 
+_UNREACHABLE = (
+    f"Check your network, the base URL, and whether the server is running; then try again, or {_OTHER_MODEL}."
+)
+
+
 async def explain(error: ModelError, model: str, nearest: NearestModels | None) -> str:
     if isinstance(error, UnknownModel):
         return f"{_sentence(error)} {await _did_you_mean(model, nearest)}"
-    advice = _ADVICE.get(error.type, "")
+    advice = _UNREACHABLE if isinstance(error, Unreachable) else _ADVICE.get(error.type, "")
     return f"{_sentence(error)} {advice}" if advice else str(error)
 
 
@@ -37,6 +42,7 @@ def _sentence(error: ModelError) -> str:
 
 
 async def _did_you_mean(model: str, nearest: NearestModels | None) -> str:
-    names = await nearest(model) if nearest is not None else ()
+    found = await nearest(model) if nearest is not None else ()
+    names = [name for name in found if name != model]
     meant = f"Did you mean {' or '.join(names)}? " if names else ""
     return f"{meant}`assent models` lists the models; choose one with /model or -m."

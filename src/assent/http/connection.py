@@ -122,7 +122,7 @@ def reason(error: OSError) -> str:
     """Why a connection failed, in words."""
     match type(error).__name__:
         case "gaierror":
-            return "its name cannot be resolved; is the network up?"
+            return "its name cannot be resolved"
         case "SSLCertVerificationError":
             return f"its certificate is not trusted ({getattr(error, 'verify_message', error)})"
         case "ConnectionRefusedError":

@@ -70,9 +70,10 @@ _BAD_KEY = _Sign(
     r"API_KEY_INVALID|API key not valid|invalid_api_key|no_db_connection|authentication_error", re.IGNORECASE
 )
 _OVERLOADED = _Sign(
-    r"overloaded|server_is_overloaded|slow_down|rate_limit_exceeded|ramp_limit_exceeded|Loading model|tool_use_failed",
+    r"overloaded|server_is_overloaded|Loading model|tool_use_failed",
     re.IGNORECASE,
 )
+_TOO_FAST = _Sign(r"rate_limit_exceeded|rate_limit_error|ramp_limit_exceeded|slow_down", re.IGNORECASE)
 _STALE = _Sign(
     r"invalid_encrypted_content|(?:invalid|corrupted) thought signature|bound to a different conversation"
     r"|signature: field required|invalid `signature`",
@@ -153,7 +154,9 @@ def _by_signs(error: ErrorReply, model: str, advice: str) -> ModelError | None:
         return UnknownModel(f"model {model} not found: {said}")
     if error.status in (400, 415, 422) and _NO_MEDIA.search(error.message):
         return MediaRefused(f"{model} does not accept an image or file in this conversation: {said}")
-    return Transient(f"the provider is not available: {said}", error.wait) if _OVERLOADED.search(signs) else None
+    if _OVERLOADED.search(signs):
+        return Transient(f"the provider is not available: {said}", error.wait)
+    return _too_many(said, error.wait) if _TOO_FAST.search(signs) else None
 
 
 def _is_too_long(error: ErrorReply, signs: str) -> bool:

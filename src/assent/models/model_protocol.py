@@ -77,6 +77,10 @@ class Transient(ModelError):
         self.retry_after = retry_after
 
 
+class Unreachable(Transient):
+    """There is no connection, which the person may be able to change."""
+
+
 class BrokenStream(Transient):
     type = "broken_stream"
 

@@ -115,9 +115,19 @@ def split_name(name: str, own: OwnProviders | None = None) -> tuple[str, str]:
     plain = name.removeprefix("models/")
     if (found := well_known(plain)) is not None:
         return found, plain
-    raise UnknownModel(
+    raise UnknownModel(_unknown(name, own))
+
+
+def _unknown(name: str, own: OwnProviders | None) -> str:
+    from difflib import get_close_matches
+
+    names = provider_names(own)
+    provider, colon, model = name.partition(":")
+    if colon and (near := get_close_matches(provider, names, n=1, cutoff=0.85)):
+        return f"there is no provider {provider!r}: did you mean {near[0]}:{model}?"
+    return (
         f"{name!r} does not say which provider has the model: write provider:model, "
-        f"where the provider is one of {', '.join(provider_names(own))}"
+        f"where the provider is one of {', '.join(names)}"
     )
 
 

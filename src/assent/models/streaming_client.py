@@ -2,7 +2,8 @@
 
 Every failure is a ModelError (see `model_protocol`), with a message that names the host:
 
-    refused, reset, unresolved, TLS, silence    Transient
+    refused, unresolved, TLS, no answer         Unreachable
+    reset or silent before the reply began      Transient
     closed or garbled after the reply began     BrokenStream
     a request or an address that cannot be sent BadRequest
 
@@ -22,7 +23,7 @@ from assent.http import Broken, NoReply, Silent, Unsendable
 from assent.http.connection import BLOCK, Connection, Reply, reason
 from assent.http.head import Headers, authority, request_head
 from assent.http.loopback import is_loopback
-from assent.models.model_protocol import BadRequest, BrokenStream, ModelError, Transient
+from assent.models.model_protocol import BadRequest, BrokenStream, ModelError, Transient, Unreachable
 from assent.models.proxy import Proxy
 
 if TYPE_CHECKING:
@@ -208,9 +209,9 @@ class HttpClient:
                     return await self._connect_tunnel(self._proxy)
                 return await self._connect_directly()
         except TimeoutError:
-            raise Transient(f"{self.host} did not answer within {self._timeouts.connect:g} s") from None
+            raise Unreachable(f"{self._way()} did not answer within {self._timeouts.connect:g} s") from None
         except OSError as error:
-            raise Transient(f"cannot reach {self._way()}: {reason(error)}") from error
+            raise Unreachable(f"cannot reach {self._way()}: {reason(error)}{_own_authority(error)}") from error
         except UnicodeError:
             raise BadRequest(f"{self.host!r} is not the name of a host") from None
 
@@ -259,7 +260,14 @@ class HttpClient:
         return self._tls
 
     def _way(self) -> str:
-        return f"{self.host} through the proxy {self._proxy.host}" if self._proxy else self.host
+        server = self._origin.authority
+        return f"{server} through the proxy {self._proxy.host}" if self._proxy else server
+
+
+def _own_authority(error: OSError) -> str:
+    if type(error).__name__ != "SSLCertVerificationError":
+        return ""
+    return "; if an authority of your own signed it, set SSL_CERT_FILE to that authority's file"
 
 
 def _unpacker(headers: Mapping[str, str]) -> "Unpacker | None":

@@ -110,7 +110,11 @@ class ReadFileInvocation(Invocation):
         long = sum(len(line) > MAX_LINE for line in lines)
         body = "\n".join(line if len(line) <= MAX_LINE else line[:MAX_LINE] + _CUT for line in lines)
         header = self._header(first, last, total, long)
-        span = f"lines {first + 1}-{last} of {total}" if (first, last) != (0, total) else f"{total} lines"
+        span = (
+            f"lines {first + 1}-{last} of {total}"
+            if (first, last) != (0, total)
+            else f"{total} line{'' if total == 1 else 's'}"
+        )
         return ToolResult(header + body, PlainDisplay(f"Read {span}"))
 
     def _header(self, first: int, last: int, total: int, long: int) -> str:
