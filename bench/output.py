@@ -23,6 +23,7 @@ from assent.process.pty import Channel, Size
 from assent.process.run_program import run
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import Permit
 from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
@@ -128,7 +129,9 @@ async def _run(command: str, folder: str) -> None:
 
 async def _tool(command: str, folder: str) -> None:
     outputs = PrivateFolder(str(Path(folder, "outputs")))
-    invocation = ShellTool(Files(Workspace([folder], folder)), outputs=outputs).build({"command": command})
+    invocation = ShellTool(Files(Workspace([folder], folder)), ShellOptions(outputs=outputs)).build(
+        {"command": command}
+    )
     result = await invocation.execute(Permit(call_id="call", digest=""), _Unheard())
     assert "Output too large" in str(result.content)
     outputs.remove()

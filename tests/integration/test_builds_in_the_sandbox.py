@@ -23,6 +23,7 @@ from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import Permit
 from assent.web.connection_verdict import Access
 from assent.web.destinations import Destination, is_listed
@@ -57,11 +58,13 @@ class Site:
     async def run(self, command: str, profile: SandboxName = "workspace") -> str:
         tool = ShellTool(
             Files(Workspace([str(self.work)], str(self.work))),
-            confinement=lambda: self._confinement,
-            approved=profile,
-            domains=(f"{HOST}:{self.port}",),
-            resolve=self._resolve,
-            dial=self._dial,
+            ShellOptions(
+                confinement=lambda: self._confinement,
+                approved=profile,
+                domains=(f"{HOST}:{self.port}",),
+                resolve=self._resolve,
+                dial=self._dial,
+            ),
         )
         permit = Permit(call_id="c1", digest="", by_person=True, mark=os.urandom(8).hex())
         return str((await tool.invocation(ShellParams(command=command)).execute(permit, Watching())).content)

@@ -22,6 +22,7 @@ from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import Permit, ToolFailed, ToolResult
 from support.no_network import NoNetwork
 from support.waiting import until
@@ -141,9 +142,11 @@ def shell_tool(folder: Path, *, works: bool = True) -> ShellTool:
         confinement.problem = confinement.landlock_problem = _no_sandbox  # type: ignore[method-assign]
     return ShellTool(
         Files(Workspace([str(folder)], str(folder))),
-        environment=Environment(),
-        confinement=lambda: confinement,
-        approved="workspace",
+        ShellOptions(
+            environment=Environment(),
+            confinement=lambda: confinement,
+            approved="workspace",
+        ),
     )
 
 

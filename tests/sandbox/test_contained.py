@@ -21,6 +21,7 @@ from assent.scheduler.scheduler import Scheduler
 from assent.tools.registry import Registry
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from support.doubles import ListJournal
 from support.scheduler_harness import SchedulerHarness
 
@@ -127,7 +128,7 @@ async def test_a_contained_command_really_is_and_the_record_says_so(tmp_path: Pa
     outside.mkdir()
     masks = str(tmp_path / "masks")
     confinement = Confinement([str(work)], [masks], masks, {"HOME": str(tmp_path)})
-    tool = ShellTool(Files(Workspace([str(work)], str(work))), confinement=lambda: confinement)
+    tool = ShellTool(Files(Workspace([str(work)], str(work))), ShellOptions(confinement=lambda: confinement))
     journal = ListJournal()
     policy = Policy([], "contained", roots=(str(work),))
     scheduler = Scheduler("s", Registry([tool]), policy, journal, attended=False)
@@ -146,7 +147,7 @@ async def test_a_contained_command_really_is_and_the_record_says_so(tmp_path: Pa
 async def test_a_contained_command_does_not_run_if_the_sandbox_fails_after_all(tmp_path: Path):
     masks = str(tmp_path / "masks")
     confinement = Confinement([str(tmp_path)], [masks], masks, {"HOME": "/nonexistent"})
-    tool = ShellTool(Files(Workspace([str(tmp_path)], str(tmp_path))), confinement=lambda: confinement)
+    tool = ShellTool(Files(Workspace([str(tmp_path)], str(tmp_path))), ShellOptions(confinement=lambda: confinement))
     for number in range(210):
         (tmp_path / f"{number}.pem").touch()  # too many mounts
     scheduler = Scheduler("s", Registry([tool]), Policy([], "contained", roots=(str(tmp_path),)), ListJournal())

@@ -17,6 +17,7 @@ from assent.scheduler.batch import Batch
 from assent.tools.registry import Registry
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from support.scheduler_harness import SchedulerHarness
 
 SHELL = "run_shell_command"
@@ -36,7 +37,7 @@ class Scene:
     def __init__(self, work: Path, *, attended: bool = True) -> None:
         masks = str(work.parent / "masks")
         confinement = Confinement([str(work)], [masks], masks, os.environ)
-        tool = ShellTool(Files(Workspace([str(work)], str(work))), confinement=lambda: confinement)
+        tool = ShellTool(Files(Workspace([str(work)], str(work))), ShellOptions(confinement=lambda: confinement))
         self.harness = SchedulerHarness(
             registry=Registry([tool]), mode="contained", attended=attended, roots=(str(work),)
         )

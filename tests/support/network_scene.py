@@ -17,6 +17,7 @@ from assent.tools.connect import ConnectTool
 from assent.tools.registry import Registry
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from support.local_hosts import LocalHosts, local_hosts
 from support.scheduler_harness import SchedulerHarness
 
@@ -35,10 +36,12 @@ class NetworkScene:
         self.confinement = Confinement([str(work)], [str(data)], str(data / "sandbox"), os.environ)
         shell = ShellTool(
             Files(Workspace([str(work)], str(work))),
-            confinement=lambda: self.confinement,
-            approved="network",
-            resolve=hosts.resolve,
-            dial=hosts.dial,
+            ShellOptions(
+                confinement=lambda: self.confinement,
+                approved="network",
+                resolve=hosts.resolve,
+                dial=hosts.dial,
+            ),
         )
         rules = (*([Rule(ruling="allow", tool=SHELL)] if whole else []), *rules)
         self.harness = SchedulerHarness(

@@ -17,6 +17,7 @@ from assent.scheduler.call import Failed, Success, Terminal, ToolCall
 from assent.scheduler.scheduler import Scheduler
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import AnyTool
 from support.doubles import ListJournal
 
@@ -57,7 +58,7 @@ class ToolsHarness:
         self.journal = ListJournal()
         files = None if approved is None else ApprovedFiles(approved, str(folder))
         self.policy = Policy(rules, mode, roots=(str(folder),), files=files)
-        builtin = builtin_tools(Workspace([str(folder)], str(folder)), terminal=None, memory=memory)
+        builtin = builtin_tools(Workspace([str(folder)], str(folder)), ShellOptions(terminal=None), memory=memory)
         self.registry = Registry([*builtin, *tools])
         self.gate: GateKind = gate
         self._attended = attended

@@ -12,6 +12,7 @@ from assent.sandbox.confinement import Confinement
 from assent.sandbox.trials import Trials
 from assent.tools.shell import ShellInvocation, ShellParams, ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.support.shell_trial import ShellTrial
 from assent.tools.tool import Permit, ToolResult, TypeIn
 from assent.trial import ShownEffect, Trial
@@ -56,9 +57,11 @@ class Workbench:
         confinement = Confinement([str(self.work)], [str(self.data)], str(self.data / "sandbox"), os.environ)
         self.tool = ShellTool(
             Files(Workspace([str(self.work)], str(self.work))),
-            limits=limits or CommandLimits(),
-            confinement=lambda: confinement,
-            trials=self.store.path,
+            ShellOptions(
+                limits=limits or CommandLimits(),
+                confinement=lambda: confinement,
+                trials=self.store.path,
+            ),
         )
 
     @property

@@ -13,6 +13,7 @@ from assent.tools.shell import ShellTool
 from assent.tools.stop_background_process import StopBackgroundTool
 from assent.tools.support.background_processes import BackgroundCommands
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import AnyTool, ToolFailed, ToolResult
 from support.waiting import until
 from tools.toolkit import PERMIT, Bench, LiveRecorder
@@ -29,7 +30,9 @@ class Background:
             lambda call, command, pid: self.started.append((call, command, pid)),
             lambda call, outcome: self.ended.append((call, outcome)),
         )
-        shell = ShellTool(Files(Workspace([str(bench.root)], str(bench.root))), background=self.commands, terminal=None)
+        shell = ShellTool(
+            Files(Workspace([str(bench.root)], str(bench.root))), ShellOptions(background=self.commands, terminal=None)
+        )
         kinds = (ListBackgroundTool, ReadBackgroundTool, StopBackgroundTool)
         tools = (shell, *(kind(self.commands) for kind in kinds))
         self.tools: dict[str, AnyTool] = {tool.name: tool for tool in tools}

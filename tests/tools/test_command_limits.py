@@ -9,6 +9,7 @@ from assent.process.command_limits import ProcessWatch
 from assent.sandbox.confinement import workspace_confinement
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import ToolResult
 from tools.toolkit import PERMIT, Bench, LiveRecorder
 
@@ -28,10 +29,12 @@ async def run(bench: Bench, command: str, limits: CommandLimits, *, confined: bo
     where = {"HOME": str(bench.root.parent), "ASSENT_HOME": str(bench.root.parent / "home")}
     tool = ShellTool(
         files,
-        limits=limits,
-        terminal=None,
-        confinement=(lambda: workspace_confinement(where, str(bench.root))) if confined else None,
-        approved="workspace",
+        ShellOptions(
+            limits=limits,
+            terminal=None,
+            confinement=(lambda: workspace_confinement(where, str(bench.root))) if confined else None,
+            approved="workspace",
+        ),
     )
     return await tool.build({"command": command}).execute(PERMIT, LiveRecorder())
 

@@ -21,6 +21,7 @@ from assent.policy.shell import judge, rules
 from assent.tools.builtin import builtin_tools
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.support.throttle import INTERVAL, Throttle
 from assent.tools.support.whole_output import WholeOutput
 from assent.tools.tool import Permit, ToolFailed, ToolResult
@@ -30,7 +31,7 @@ from tools.toolkit import PERMIT, Bench, LiveRecorder
 
 
 def shell(bench: Bench, **options: Any) -> ShellTool:
-    return ShellTool(Files(Workspace([str(bench.root)], str(bench.root))), **options)
+    return ShellTool(Files(Workspace([str(bench.root)], str(bench.root))), ShellOptions(**options))
 
 
 async def run(tool: ShellTool, command: str, heard: LiveRecorder | None = None, **args: str) -> ToolResult:
@@ -146,7 +147,7 @@ async def test_the_whole_of_a_long_output_is_in_a_file_that_only_read_file_may_r
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "secret").write_text("no")
     workspace = Workspace([str(root)], str(root), own_folders=[str(tmp_path / "home")], readable=[outputs.path])
-    tools = {tool.name: tool for tool in builtin_tools(workspace, outputs=outputs)}
+    tools = {tool.name: tool for tool in builtin_tools(workspace, ShellOptions(outputs=outputs))}
     command = r"for i in $(seq 9000); do printf '\e[31mline %d\e[0m\n' $i; done; printf '1%%\r100%%'"
     result = (
         await tools["run_shell_command"]

@@ -58,21 +58,20 @@ def promise_builtin_tools(
 def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool, typing: bool) -> "list[AnyTool]":
     from assent.app.sandbox_setup import confinement, trials_folder
     from assent.tools.builtin import builtin_tools
-    from assent.tools.shell import TERMINAL
+    from assent.tools.support.shell_options import TERMINAL, ShellOptions
 
-    return builtin_tools(
-        place.workspace,
+    commands = ShellOptions(
         limits=settings.commands,
         terminal=TERMINAL if watched else None,
         typing=typing,
         background=place.background,
-        outputs=place.outputs,
-        memory=memory_file(place.env),
-        contents=place.contents or PrivateFolder(str(data_folder(place.env) / "contents")),
         environment=settings.environment,
+        outputs=place.outputs,
         masker=masker,
         confinement=(lambda: confinement(place.env, place.folder)) if settings.sandbox.enabled else None,
         approved=settings.sandbox.approved,
         domains=place.domains,
         trials=trials_folder(place.env),
     )
+    contents = place.contents or PrivateFolder(str(data_folder(place.env) / "contents"))
+    return builtin_tools(place.workspace, commands, memory=memory_file(place.env), contents=contents)

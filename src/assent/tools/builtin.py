@@ -1,14 +1,10 @@
 """The tools that come with Assent, in the order in which the model sees them."""
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assent.config import CommandLimits, Environment
 from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
-from assent.plan import SandboxName
-from assent.secrets.mask import Masker
 from assent.tools.ask_user import AskUserTool
 from assent.tools.connect import ConnectTool
 from assent.tools.glob import GlobTool
@@ -21,9 +17,10 @@ from assent.tools.read_file import ReadFileTool
 from assent.tools.read_many_files import ReadManyFilesTool
 from assent.tools.replace import ReplaceTool
 from assent.tools.save_memory import SaveMemoryTool
-from assent.tools.shell import TERMINAL, ShellTool
+from assent.tools.shell import ShellTool
 from assent.tools.stop_background_process import StopBackgroundTool
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import AnyTool
 from assent.tools.undo import UndoTool
 from assent.tools.web_fetch import WebFetchTool
@@ -31,53 +28,25 @@ from assent.tools.write_file import WriteFileTool
 from assent.tools.write_todos import WriteTodosTool
 
 if TYPE_CHECKING:
-    from assent.sandbox.confinement import Confinement
-    from assent.tools.support.background_processes import BackgroundCommands
     from assent.web.fetch import Web
+
+_DEFAULTS = ShellOptions()
 
 
 def builtin_tools(
     workspace: Workspace,
+    commands: ShellOptions = _DEFAULTS,
     *,
-    limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
-    terminal: tuple[int, int] | None = TERMINAL,
-    typing: bool = False,
-    background: "BackgroundCommands | None" = None,
     web: "Web | None" = None,
-    outputs: PrivateFolder | None = None,
     memory: str | os.PathLike[str] | None = None,
     contents: PrivateFolder | None = None,
-    environment: Environment | None = None,
-    masker: Masker | None = None,
-    confinement: "Callable[[], Confinement] | None" = None,
-    approved: SandboxName = "off",
-    domains: tuple[str, ...] = (),
-    trials: str = "",
 ) -> list[AnyTool]:
-    """`limits` and `terminal` are for shell commands; `terminal=None` uses a plain pipe, which is faster, if nobody is
-    watching. `typing`: a person can type into them. `background` runs those that continue after their call. `outputs`
-    is the folder for output that is too long for the model; the workspace must allow reading it. `memory` is the user's
-    own context file; without one nothing is remembered. `contents` keeps large file contents from before a change.
-    `environment` selects the variables that commands get, `masker` masks secrets in what they print, `confinement` puts
-    them into a sandbox, `approved` is the profile of those that run as they are written, and `domains` are the hosts
-    that all of them may connect to. `trials` is the folder for what trials change; without one, nothing can be tried.
+    """`memory` is the user's own context file; without one, nothing is remembered. `contents` keeps large file contents
+    from before a change.
     """
     files = Files(workspace, contents=contents)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
-    shell = ShellTool(
-        files,
-        limits=limits,
-        terminal=terminal,
-        typing=typing,
-        background=background,
-        environment=environment,
-        outputs=outputs,
-        masker=masker,
-        confinement=confinement,
-        approved=approved,
-        domains=domains,
-        trials=trials,
-    )
+    shell = ShellTool(files, commands)
     return [
         ReadFileTool(files),
         ReadManyFilesTool(files, confinement=shell.confinement),
@@ -96,7 +65,7 @@ def builtin_tools(
         AskUserTool(),
         ProposePlanTool(),
         *remembered,
-        UndoTool([files, *(tool.memory for tool in remembered)], trials),
+        UndoTool([files, *(tool.memory for tool in remembered)], commands.trials),
     ]
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from msgspec import Meta, Struct
 
 from assent.approval import ExecDetails
-from assent.config import CommandLimits, Environment
+from assent.config import Environment
 from assent.events import FileChange
-from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
 from assent.plan import SandboxName
 from assent.secrets.mask import Masker
 from assent.tools.support.command_sandbox import CommandSandbox
 from assent.tools.support.files import Files
+from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
 from assent.web.destinations import check_entry
 
@@ -28,21 +28,18 @@ if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
     from assent.process.run_program import ProcessFinished
     from assent.process.terminal_input import Keyboard
-    from assent.sandbox.confinement import Confined, Confinement
+    from assent.sandbox.confinement import Confined
     from assent.sandbox.trials import StartedTrial, Trials
     from assent.tools.support.background_processes import BackgroundCommands
     from assent.tools.support.command_run import CommandRun
     from assent.tools.support.network_access import NetworkAccess
     from assent.tools.support.shell_trial import ShellTrial, TriedCommand
     from assent.tools.support.whole_output import WholeOutput
-    from assent.web.dial import Dial
-    from assent.web.urls import Resolver
 
 _CHANGED = "The command did not run: {} has changed since it was approved. Call the tool again to ask again."
 _NO_SANDBOX = "There is no sandbox here: {}. Commands that rules allow run without one; see `assent sandbox check`."
 _CHANGED_MEANWHILE = "{} changed while the command was starting or running: content that was not approved may have run."
-TERMINAL = (120, 40)
-"""Columns and rows."""
+_DEFAULTS = ShellOptions()
 
 
 class ShellParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -91,46 +88,22 @@ class ShellTool(Tool[ShellParams]):
     main_argument = "command"
     params = ShellParams
 
-    def __init__(
-        self,
-        files: Files,
-        *,
-        limits: CommandLimits = CommandLimits(),  # noqa: B008  (frozen)
-        grace: float = 0.5,
-        terminal: tuple[int, int] | None = TERMINAL,
-        typing: bool = False,
-        background: "BackgroundCommands | None" = None,
-        environment: Environment | None = None,
-        outputs: PrivateFolder | None = None,
-        masker: Masker | None = None,
-        confinement: "Callable[[], Confinement] | None" = None,
-        approved: SandboxName = "off",
-        domains: tuple[str, ...] = (),
-        resolve: "Resolver | None" = None,
-        dial: "Dial | None" = None,
-        trials: str = "",
-    ) -> None:
-        """`terminal` is columns and rows, or None for a plain pipe. `typing`: a person can type what commands ask for
-        that run as they are written. `background` runs those that continue after the call. The other arguments say
-        which variables commands get, where to keep output that is too long for the model, what masks the secrets in it,
-        what confines commands, which profile those have that run as they are written, to which hosts all of them may
-        connect, how hosts are resolved and dialled, and where to keep what trials change.
-        """
+    def __init__(self, files: Files, options: ShellOptions = _DEFAULTS) -> None:
         self.files = files
-        self.limits = limits
-        self.grace = grace
-        self.terminal = terminal
-        self.typing = typing and terminal is not None
-        self._background = background
-        self.environment = environment or Environment()
-        self.outputs = outputs
-        self.masker = masker or Masker()
-        self.confinement = None if confinement is None else functools.cache(confinement)
-        self.approved: SandboxName = approved if confinement is not None else "off"
-        self.domains = domains
-        self.resolve, self.dial = resolve, dial
+        self.limits = options.limits
+        self.grace = options.grace
+        self.terminal = options.terminal
+        self.typing = options.typing and options.terminal is not None
+        self._background = options.background
+        self.environment = options.environment or Environment()
+        self.outputs = options.outputs
+        self.masker = options.masker or Masker()
+        self.confinement = None if options.confinement is None else functools.cache(options.confinement)
+        self.approved: SandboxName = "off" if options.confinement is None else options.approved
+        self.domains = options.domains
+        self.resolve, self.dial = options.resolve, options.dial
         self.said_no_sandbox = False
-        self._trials = trials
+        self._trials = options.trials
 
     @functools.cached_property
     def trials(self) -> "Trials | None":
@@ -272,45 +245,27 @@ class ShellInvocation(Invocation):
         self, permit: Permit, confined: "Confined | None", live: Live, *, typing: bool = True
     ) -> "_Ended":
         """`typing`: a person can type what it asks for, if they can at all."""
-        import asyncio
-
         from assent.process.changed_files import StartWatch
         from assent.tools.support.clean_output import OutputCleaner
-        from assent.tools.support.command_run import Listener
         from assent.tools.support.network_access import NetworkAccess
-        from assent.tools.support.throttle import Throttle
+        from assent.tools.support.output_sinks import OutputSinks
         from assent.tools.support.whole_output import WholeOutput, output_name
 
-        throttle = Throttle(live.output, live.received)
-        cleaner = OutputCleaner(self._tool.masker)
-        whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), cleaner)
+        whole = WholeOutput(self._tool.outputs, output_name(permit.call_id), OutputCleaner(self._tool.masker))
+        sinks = OutputSinks(live, whole, StartWatch(permit.unchanged))
         typing = typing and permit.plan is None and self._tool.typing
         keyboard = self._open_keyboard(live) if typing else None
-        removed: list[str] = []
         access = NetworkAccess(live, self._sandbox.domains_for(permit))
-        watch = StartWatch(permit.unchanged)
-
-        def on_output(text: str) -> None:
-            watch.look()
-            throttle.add(text)
-            whole.add(text)
-
+        removed: list[str] = []
         try:
-            with self._failures():
-                listener = Listener(live.process, on_output, throttle.received)
+            with self._failures(), sinks.open():
                 finished = await self._command.run(
-                    permit, confined, access, self._directory(), listener, keyboard=keyboard
+                    permit, confined, access, self._directory(), sinks.listener, keyboard=keyboard
                 )
-            throttle.add(access.for_person())
-        except asyncio.CancelledError:
-            if whole.path:
-                throttle.add(f"\n[all output so far: {whole.path}]\n")
-            raise
+                sinks.tell(access.for_person())
         finally:
-            whole.close()
-            throttle.close()
             removed += [] if confined is None else confined.clean_up()
-        return _Ended(finished, whole, removed, watch, access)
+        return _Ended(finished, whole, removed, sinks.watch, access)
 
     @contextmanager
     def _failures(self) -> Generator[None]:
