@@ -337,6 +337,12 @@ async def test_the_memory_of_all_that_it_started_counts_together(tmp_path: Path)
     assert result.survivors == ()
 
 
+async def test_files_that_are_in_memory_only_count_as_well(tmp_path: Path) -> None:
+    hoarding = 'import os; os.write(os.memfd_create("x"), bytes(90_000_000)); import time; time.sleep(300)'
+    result = await sh(f"{sys.executable} -c '{hoarding}'", tmp_path, limits=ProcessLimits(memory=80_000_000, look=0.05))
+    assert result.ended == "too_much_memory"
+
+
 async def test_memory_that_several_share_counts_once(tmp_path: Path) -> None:
     script = "\n".join(
         (

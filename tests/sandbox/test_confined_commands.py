@@ -18,6 +18,8 @@ from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.policy.rulefile import parse_rules
 from assent.policy.rules import BadRule, Rule
+from assent.process import run_program
+from assent.process.run_program import ProcessLimits
 from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
 from assent.tools.shell import ShellParams, ShellTool
@@ -234,3 +236,17 @@ def test_hooks_that_appear_in_a_repository_without_any_are_removed(folder: Path,
 def test_settings_that_are_a_pipe_do_not_block_a_command(folder: Path):
     os.mkfifo(folder / ".npmrc")
     assert "Exit Code: 0" in str(run(folder, "cat .npmrc").content)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("folder", ["/tmp", "/var/tmp", "/dev/shm", "/dev"])
+async def test_what_it_puts_into_its_temporary_folders_counts_as_memory(tmp_path: Path, folder: str):
+    confinement = Confinement([str(tmp_path)], [], str(tmp_path / "data"), os.environ)
+    confined = await confinement.confine("workspace", str(tmp_path))
+    assert confined is not None
+    hoarding = f"head -c 90000000 /dev/zero > {folder}/hoard; sleep 300"
+    limits = ProcessLimits(memory=80_000_000, look=0.05)
+    finished = await run_program.run(
+        ["/bin/sh", "-c", hoarding], cwd=str(tmp_path), launcher=confined.launcher, limits=limits
+    )
+    assert finished.ended == "too_much_memory"

@@ -50,6 +50,10 @@ READS = {
     "a key in the home folder": "cat ~/.ssh/id_ed25519",
     "a token in the home folder": "cat ~/.netrc",
     "a token in settings that npm reads": "cat ~/.npmrc",
+    "keys of programs with a folder of their own": "cat ~/.cargo/credentials.toml ~/.gem/credentials ~/.m2/settings.xml"
+    " ~/.config/pip/pip.conf ~/.config/containers/auth.json ~/.gradle/gradle.properties ~/.subversion/auth/1",
+    "a key behind a link in the home folder": "cat ~/.linked/credentials",
+    "a key in a protected folder": "cat .vscode/deep/.env; mv .vscode/deep x; cat x/.env",
     "a secret of the workspace": "cat .env",
     "a secret through a link": "ln -s .env link; cat link",
     "a secret through a hard link": "ln .env hard; cat hard",
@@ -143,6 +147,13 @@ KERNEL = {
     "priority": f"nice -n -5 true 2>&1 | grep -q denied || echo {CANARY}",
     "typing into the terminal": f"""python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b"x"); print("{CANARY}")'""",
     "processes outside": "kill -9 {pid} && echo canary-5f1c",
+    "a program with the rights of its owner": "umask 0; cp /bin/true owned; chmod u+s owned; "
+    + system_call(2, 'b"created"', "0o101", "0o4755")
+    + "; "
+    + system_call(133, 'b"made"', "0o104755", "0")
+    + "; "
+    + system_call(437, "-100", 'b"opened"', "(ctypes.c_uint64 * 3)(0o101, 0o4755, 0)", "24")
+    + f"; find . -perm /4000 | grep -q . && echo {CANARY}",
     "more rights": f"grep -q 'NoNewPrivs:.0' /proc/self/status && echo {CANARY}",
     "capabilities": f"grep -q 'CapEff:.*[1-9a-f]' /proc/self/status && echo {CANARY}",
     "inherited descriptors": f"test $(ls /proc/self/fd | wc -l) -gt 4 && echo {CANARY}",
@@ -266,6 +277,15 @@ def _prepared(root: Path, uid: int) -> Iterator[Scene]:
         home / ".netrc": CANARY,
         home / ".npmrc": f"//registry/:_authToken={CANARY}",
         home / ".bashrc": "",
+        home / ".cargo/credentials.toml": CANARY,
+        home / ".gem/credentials": CANARY,
+        home / ".m2/settings.xml": f"<password>{CANARY}</password>",
+        home / ".config/pip/pip.conf": f"[global]\nindex-url = https://me:{CANARY}@packages.example.org/simple",
+        home / ".config/containers/auth.json": CANARY,
+        home / ".gradle/gradle.properties": f"repositoryPassword={CANARY}",
+        home / ".subversion/auth/1": CANARY,
+        home / "dotfiles/credentials": CANARY,
+        work / ".vscode/deep/.env": CANARY,
         data / "keys.json": CANARY,
         outside / "kept": "kept",
     }
@@ -275,6 +295,7 @@ def _prepared(root: Path, uid: int) -> Iterator[Scene]:
     subprocess.run(["git", "init", "-q", str(work)], check=True)
     _with_worktree_and_submodule(work)
     os.link(work / ".env", work / "second-name")
+    (home / ".linked").symlink_to(home / "dotfiles")
     if uid != os.getuid():
         subprocess.run(["chown", "-R", f"{uid}:{uid}", str(root)], check=True)
     named = socket.socket(socket.AF_UNIX)

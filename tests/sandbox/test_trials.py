@@ -187,7 +187,7 @@ async def test_a_file_that_appears_in_a_deleted_folder_stays(bench: Workbench):
 
 async def test_pipes_devices_and_special_bits_are_said_and_not_applied(bench: Workbench):
     tried = await bench.tried(
-        "mkfifo pipe; echo x > tool; chmod 4755 tool; python3 -c 'import socket;"
+        "mkfifo pipe; echo x > tool; chmod 2755 tool; python3 -c 'import socket;"
         ' s = socket.socket(socket.AF_UNIX); s.bind("sock")\''
     )
     effects = await tried.effects()

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store .mozilla keyrings google-chrome"
+FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store .mozilla .thunderbird keyrings google-chrome"
 _NAMES = """
     .dockercfg .dockerconfigjson .s3cfg .boto .my.cnf .mylogin.cnf .databrickscfg .terraformrc rclone.conf .rclone.conf
     kubeconfig .kubeconfig .envrc .credentials.json oauth_creds.json
@@ -50,6 +50,8 @@ _PATHS = """
     .config/hub .config/doctl .config/configstore .config/anthropic .config/stripe .config/glab-cli .config/filezilla
     .config/chromium .vercel/auth.json .netlify/config.json .railway/config.json .supabase/access-token
     .m2/settings.xml .gradle/gradle.properties .composer/auth.json .codex/auth.json .fly/config.yml
+    .config/pip/pip.conf .pip/pip.conf .subversion/auth .config/pypoetry/auth.toml .config/hcloud .config/scw
+    .config/bravesoftware .config/microsoft-edge .config/vivaldi .kaggle/kaggle.json .oci/config .aliyun/config.json
     run/secrets etc/ssl/private etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d
     library/keychains assent/serve.json
 """

@@ -11,6 +11,7 @@ import os
 from msgspec import Struct
 
 from assent.process import process_table
+from assent.process.files_in_memory import files_in_memory
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -48,12 +49,13 @@ class Family:
         """In bytes, of those that have not slipped away: faster to find, and enough for a regular check.
 
         Shared memory counts for each of them as long as the sum is no more than `enough`. Otherwise it is counted once,
-        which takes longer.
+        which takes longer. What they keep in files in memory counts as well.
         """
         young = self._young() or {}
         found = _with_descendants({pid for pid, seen in young.items() if self._is_near(pid, seen)}, young)
-        rough = sum(young[pid].pages for pid in found) * _PAGE
-        return rough if rough <= enough else sum(_share(pid, young[pid].pages * _PAGE) for pid in found)
+        files = files_in_memory(found)
+        rough = files + sum(young[pid].pages for pid in found) * _PAGE
+        return rough if rough <= enough else files + sum(_share(pid, young[pid].pages * _PAGE) for pid in found)
 
     def _young(self) -> dict[int, Seen] | None:
         """Nothing older than the leader belongs to the family, whatever it holds: an earlier terminal multiplexer may

@@ -17,7 +17,7 @@ from assent.files.protected import why_protected, why_secret
 from assent.git_folder import GitFolder, git_folders, leads_outside, taken
 from assent.sandbox.kept_places import KeptPlaces, kept_places
 from assent.sandbox.profiles import Profile
-from assent.sandbox.special_paths import SpecialPathFinder, SpecialPaths, has_token, is_settings, other_names
+from assent.sandbox.special_paths import HomeFinder, SpecialPathFinder, SpecialPaths, other_names
 from assent.subpath import is_below
 
 MAX_SPECIAL_PATHS = 200
@@ -27,8 +27,6 @@ _SYSTEM_SECRETS = (
     *("/etc/ssl/private", "/run/secrets", "/etc/krb5.keytab"),
 )
 _NOT_FILES = ("/proc", "/sys", "/dev", "/run")
-_HOME_FOLDERS = ("", ".config", ".local/share", ".local/state")
-"""Those whose entries may be secrets by name."""
 _SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
 """Programs in them listen on sockets, which a read-only mount does not close."""
 _OUR_SETTINGS = ".assent"
@@ -70,7 +68,7 @@ class Box(Struct, frozen=True, kw_only=True):
         """
         special = (*self.protected, *self.hidden, *self.emptied)
         found = {folder for path in special for folder in self._above(path)}
-        return sorted(found - {*self.roots, *self.writable, *self.protected})
+        return sorted(one for one in found - {*self.roots, *self.writable} if not is_below(one, self.protected))
 
     def _above(self, path: str) -> Iterable[str]:
         folder = os.path.dirname(path)
@@ -92,6 +90,7 @@ class BoxMaker:
         self._homes = tuple(dict.fromkeys((self._home, os.path.realpath(_home_of_account()))))
         self._needed = tuple(needed)
         self._finders = [SpecialPathFinder(root) for root in self._roots]
+        self._home_finders = [HomeFinder(home) for home in self._homes]
 
     def box(self, profile: Profile, cwd: str, writable: Sequence[str] = ()) -> Box:
         """`writable` are real paths outside the workspace that the command may change, if the profile writes at all.
@@ -104,7 +103,8 @@ class BoxMaker:
         repository = self._repository(cwd) if profile.writes else None
         git = _git_folders(found, repository) if profile.writes else []
         protected = [*_protected_in(found), *_kept_in(git), *self._our_code()] if profile.writes else []
-        hidden = {*_secrets_in(found), *self._hidden_outside()}
+        at_home = [finder.find() for finder in self._home_finders]
+        hidden = {*_secrets_in([*found, *at_home]), *self._hidden_outside()}
         hidden |= set(other_names(hidden, self._roots))
         writable = (*self._outside(repository), *more)
         absent = [*_missing_in(git), *(os.path.join(root, _OUR_SETTINGS) for root in self._roots)]
@@ -114,7 +114,7 @@ class BoxMaker:
             writable=writable,
             protected=_real(protected),
             hidden=self._hidable(_real(hidden)),
-            emptied=_real([*_emptied_in(found), *filter(has_token, filter(is_settings, self._in_home()))]),
+            emptied=_real(_emptied_in([*found, *at_home])),
             kept=kept_places((*self._roots, *writable), absent, [*protected, *git]) if profile.writes else KeptPlaces(),
             needed=tuple(path for path in self._needed if os.path.exists(path)),
         )
@@ -159,24 +159,9 @@ class BoxMaker:
     def _hidden_outside(self) -> Iterable[str]:
         yield from (path for path in _SYSTEM_SECRETS if os.path.exists(path))
         yield from (folder for folder in self._own if os.path.isdir(folder))
-        yield from (path for path in self._in_home() if not is_settings(path))
         yield from (path for path in listening_sockets() if not is_below(path, self._roots))
         sockets = (os.path.join(home, name) for home in self._homes for name in _SOCKET_FOLDERS)
         yield from filter(os.path.isdir, sockets)
-
-    def _in_home(self) -> list[str]:
-        """What usually holds secrets in the home folder. The workspace may be the home folder, or in it."""
-        return [path for home in self._homes for folder in _HOME_FOLDERS for path in _secrets_of(home, folder)]
-
-
-def _secrets_of(home: str, folder: str) -> Iterable[str]:
-    above = tuple(folder.split("/")) if folder else ()
-    path = os.path.join(home, *above)
-    try:
-        names = os.listdir(path)
-    except OSError:
-        return []
-    return [os.path.join(path, name) for name in names if why_secret((*above, name))]
 
 
 @cache

@@ -19,6 +19,10 @@ _NAMESPACES = 0x7E020000
 """The flags of `clone` that create namespaces: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 """They type into the terminal on behalf of the person."""
+_SETUID = 0o4000
+"""Whoever runs a file with this bit gets the rights of its owner: here, of the person, outside the sandbox."""
+_CREATES = 0o20000100
+"""O_CREAT and O_TMPFILE: only with one of them does an `open` have a mode."""
 _FAMILIES = (1, 2, 10, 16)
 """UNIX, INET, INET6 and NETLINK."""
 _NETLINK = 16
@@ -36,7 +40,12 @@ _METADATA = """
     setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
 """
 """Changes to files that are no writes: Landlock does not know them."""
-_MISSING = "io_uring_setup io_uring_enter io_uring_register clone3"
+_MISSING = "io_uring_setup io_uring_enter io_uring_register clone3 openat2"
+"""Their flags and modes are behind a pointer, where a filter cannot look."""
+_MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
+"""System calls that give a file a mode, and which of their arguments it is."""
+_FLAGS = {"open": 1, "openat": 2}
+"""Where the flags are; the mode follows."""
 
 _COMMON: dict[str, tuple[int | None, int | None]] = {
     "bpf": (321, 280),
@@ -106,6 +115,12 @@ _COMMON: dict[str, tuple[int | None, int | None]] = {
     "removexattrat": (466, 466),
     "open_tree_attr": (467, 467),
     "file_setattr": (469, 469),
+    "openat2": (437, 437),
+    "open": (2, None),
+    "openat": (257, 56),
+    "creat": (85, None),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
     "clone": (56, 220),
     "ioctl": (16, 29),
     "socket": (41, 198),
@@ -161,6 +176,7 @@ def _program(machine: Architecture, families: Sequence[int], refused: Sequence[s
     for name in _MISSING.split():
         yield from _unless(_JUMP_IF, numbers[name], _ERROR | ENOSYS)
     yield from _on(numbers["clone"], [*_argument(0), *_unless(_JUMP_IF_ANY, _NAMESPACES, _ERROR | EPERM)])
+    yield from _without_setuid(numbers)
     typing = [*_unless(_JUMP_IF, _TIOCSTI, _ERROR | EPERM), *_unless(_JUMP_IF, _TIOCLINUX, _ERROR | EPERM)]
     yield from _on(numbers["ioctl"], [*_argument(1), *typing])
     known = [part for family in families if family != _NETLINK for part in _unless(_JUMP_IF, family, _ALLOW)]
@@ -168,6 +184,16 @@ def _program(machine: Architecture, families: Sequence[int], refused: Sequence[s
     known += routes if _NETLINK in families else []
     yield from _on(numbers["socket"], [*_argument(0), *known, _op(_RETURN, _ERROR | EAFNOSUPPORT)])
     yield _op(_RETURN, _ALLOW)
+
+
+def _without_setuid(numbers: Mapping[str, int]) -> Iterator[bytes]:
+    refused = _unless(_JUMP_IF_ANY, _SETUID, _ERROR | EPERM)
+    for name in filter(numbers.__contains__, _MODES):
+        yield from _on(numbers[name], [*_argument(_MODES[name]), *refused])
+    for name in filter(numbers.__contains__, _FLAGS):
+        at = _FLAGS[name]
+        mode = [*_argument(at + 1), *refused]
+        yield from _on(numbers[name], [*_argument(at), _op(_JUMP_IF_ANY, _CREATES, 0, len(mode)), *mode])
 
 
 def _unless(jump: int, value: int, outcome: int) -> list[bytes]:

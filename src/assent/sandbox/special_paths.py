@@ -18,9 +18,12 @@ from assent.safe_open import read_regular
 _SKIPPED = frozenset(("node_modules", "__pycache__", ".venv", "venv", "site-packages"))
 """Other people's code, in thousands of folders; what is in it runs anyway."""
 _MAX_FOLDERS = 20_000
-_SETTINGS_WITH_TOKENS = frozenset((".npmrc",))
-"""Often harmless settings, which their program must be able to read."""
-_TOKEN = re.compile(rb"_auth|_password|token|secret", re.IGNORECASE)
+_READ_AS_EMPTY = frozenset((".npmrc", "pip.conf", "gradle.properties"))
+_SETTINGS = _READ_AS_EMPTY | {"settings.xml"}
+"""Often harmless settings, which their program must be able to read. Maven does not accept an empty file."""
+_TOKEN = re.compile(rb"_auth|password|passphrase|token|secret|://[^/\s]*@", re.IGNORECASE)
+_WITH_PROGRAMS = (".config", ".local", ".local/share", ".local/state")
+"""Folders of the home folder in which programs have folders of their own."""
 
 
 class SpecialPaths(Struct, frozen=True):
@@ -42,9 +45,14 @@ class _Folder(Struct, frozen=True, gc=False):
 class SpecialPathFinder:
     """Remembers what it has seen of one folder."""
 
+    _follows = False
+
     def __init__(self, root: str) -> None:
         self._root = root
         self._seen: dict[str, _Folder] = {}
+
+    def _enters(self, names: tuple[str, ...]) -> bool:
+        return names[-1] not in _SKIPPED
 
     def find(self) -> SpecialPaths:
         found: dict[str, _Folder] = {}
@@ -53,36 +61,57 @@ class SpecialPathFinder:
             path, names = todo.pop()
             if (folder := self._look(path, names)) is not None:
                 found[path] = folder
-                todo += [(os.path.join(path, name), (*names, name)) for name in folder.folders]
+                below = ((os.path.join(path, name), (*names, name)) for name in folder.folders)
+                todo += [one for one in below if self._enters(one[1])]
         self._seen = found
         secret = sorted(one for folder in found.values() for one in folder.secret)
         protected = sorted(one for folder in found.values() for one in folder.protected)
-        emptied = [path for path in secret if is_settings(path)]
-        hidden = [path for path in secret if not is_settings(path)]
-        return SpecialPaths(tuple(protected), tuple(hidden), tuple(filter(has_token, emptied)), not todo)
+        closed = [path for path in secret if not _is_settings(path) or _has_token(path)]
+        emptied = [path for path in closed if os.path.basename(path) in _READ_AS_EMPTY]
+        hidden = [path for path in closed if path not in emptied]
+        return SpecialPaths(tuple(protected), tuple(hidden), tuple(emptied), not todo)
 
     def _look(self, path: str, names: tuple[str, ...]) -> _Folder | None:
         try:
             found = os.stat(path)
             changed = (found.st_dev, found.st_ino, found.st_ctime_ns)
             seen = self._seen.get(path)
-            return seen if seen is not None and seen.changed == changed else _read(path, names, changed)
+            return (
+                seen
+                if seen is not None and seen.changed == changed
+                else _read(path, names, changed, follows=self._follows)
+            )
         except OSError:
             return None  # the command cannot read it either
 
 
-def _read(path: str, names: tuple[str, ...], changed: tuple[int, int, int]) -> _Folder:
+class HomeFinder(SpecialPathFinder):
+    """Looks where programs keep their settings: in `~`, in `~/.NAME` and in `~/.config/NAME`, but not in the projects
+    of a person. Some people keep such folders elsewhere, behind links.
+    """
+
+    _follows = True
+
+    def _enters(self, names: tuple[str, ...]) -> bool:
+        *above, _ = names
+        return "/".join(above) in _WITH_PROGRAMS if above else names[0].startswith(".")
+
+
+def _read(path: str, names: tuple[str, ...], changed: tuple[int, int, int], *, follows: bool) -> _Folder:
+    """Of a protected folder, only the secrets: it is protected as a whole."""
     folders: list[str] = []
     protected: list[str] = []
     secret: list[str] = []
+    is_inside = bool(names and why_protected(names))
     with os.scandir(path) as entries:
         for entry in entries:
             below = (*names, entry.name)
             if why_secret(below):
                 secret.append(entry.path)
-            elif why_protected(below):
+                continue
+            if not is_inside and why_protected(below):
                 protected.append(entry.path)
-            elif entry.is_dir(follow_symlinks=False) and entry.name not in _SKIPPED:
+            if entry.name != ".git" and entry.is_dir(follow_symlinks=follows):
                 folders.append(entry.name)
     return _Folder(changed, tuple(folders), tuple(protected), tuple(secret))
 
@@ -107,11 +136,11 @@ def _with_identity(root: str, wanted: Container[tuple[int, int] | None]) -> Iter
         yield from (path for name in files if _identity_if_linked(path := os.path.join(folder, name)) in wanted)
 
 
-def is_settings(path: str) -> bool:
-    return os.path.basename(path) in _SETTINGS_WITH_TOKENS
+def _is_settings(path: str) -> bool:
+    return os.path.basename(path) in _SETTINGS
 
 
-def has_token(path: str) -> bool:
+def _has_token(path: str) -> bool:
     """Also if it cannot be read: what is not understood is hidden."""
     try:
         return _TOKEN.search(read_regular(path)) is not None
