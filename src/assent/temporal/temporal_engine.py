@@ -150,19 +150,38 @@ class TemporalEngine:
             raise self._unreachable(error) from error
 
     async def _until_open(self, session: str, handle: Handle, changed: asyncio.Event) -> None:
-        result = asyncio.create_task(handle.result())
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                while not await self._log.is_open(session):
-                    changed.clear()
-                    if result.done():
-                        return _raise_problem(result)
-                    await _first(result, changed.wait(), asyncio.sleep(POLL_SECONDS))
+                if not await self._opens_soon(session, changed):
+                    await self._opens_or_ends(session, handle, changed)
         except TimeoutError:
             raise LogUnavailable("no worker has opened it yet; it will run when there is one") from None
+
+    async def _opens_soon(self, session: str, changed: asyncio.Event) -> bool:
+        """Nearly every session does; so only the others cost a request for the result of the workflow."""
+        deadline = asyncio.get_running_loop().time() + POLL_SECONDS
+        while not await self._is_open(session, changed):
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await changed.wait()
+            except TimeoutError:
+                return False
+        return True
+
+    async def _opens_or_ends(self, session: str, handle: Handle, changed: asyncio.Event) -> None:
+        result = asyncio.create_task(handle.result())
+        try:
+            while not await self._is_open(session, changed):
+                if result.done():
+                    return _raise_problem(result)
+                await _first(result, changed.wait(), asyncio.sleep(POLL_SECONDS))
         finally:
             result.cancel()
             await asyncio.gather(result, return_exceptions=True)
+
+    async def _is_open(self, session: str, changed: asyncio.Event) -> bool:
+        changed.clear()  # first: what changes while we look must not be missed
+        return await self._log.is_open(session)
 
     async def _connected(self) -> Client:
         async with self._connecting:
