@@ -36,13 +36,15 @@ def test_a_command_that_waits_for_input_is_in_the_inbox_and_the_title(served: Se
     tab, other = windows.open("ann"), windows.open("ann")
     tab.begin(served.play(asks_for(shell('read -rs -p "Password: " word')), says("Done.")), served.project())
     tab.yes()
+    tab.page.get_by_role("button", name="Show the command that is waiting for your input").click()
+    expect(tab.page.locator("form input[type=password]")).to_be_focused()
     other.go("#/inbox")
-    waiting = other.page.get_by_text("A command waits for your input.")
+    waiting = other.page.get_by_text("A command is waiting for your input.")
     expect(waiting).to_be_visible()
     expect(other.page).to_have_title("(1) Inbox · Assent")
     expect(other.page.get_by_role("navigation").get_by_label("waiting for you")).to_be_visible()
     waiting.get_by_role("link").click()
-    field = other.page.get_by_label("The command waits for your input: Password:")
+    field = other.page.get_by_label("The command is waiting for your input: Password:")
     field.fill(SECRET)
     field.press("Enter")
     other.sees("Done.")
@@ -50,6 +52,17 @@ def test_a_command_that_waits_for_input_is_in_the_inbox_and_the_title(served: Se
     other.go("#/inbox")
     other.sees("Nothing is waiting")
     assert tab.complaints == other.complaints == []
+
+
+def test_a_low_window_keeps_half_of_its_height_for_the_conversation_while_a_command_waits(
+    served: Served, windows: Windows
+) -> None:
+    tab = windows.open("ann", viewport={"width": 640, "height": 400})
+    tab.begin(served.play(asks_for(shell('read -r -p "Go on? [y/N] " word')), says("Done.")), served.project())
+    tab.yes()
+    expect(tab.page.get_by_role("button", name="End of input")).to_be_visible()
+    assert tab.page.evaluate("document.querySelector('.foot').clientHeight") < 80, "one line"
+    assert tab.page.evaluate("document.querySelector('.scroll-area').clientHeight / innerHeight") > 0.6
 
 
 def test_the_input_of_a_command_can_be_ended_in_the_page(served: Served, windows: Windows) -> None:

@@ -108,7 +108,7 @@ function Typing({ session, call, wanted }) {
     send(field.value);
     field.value = "";
   };
-  return html`<form class="typing" onSubmit=${submit} autocomplete="off">
+  return html`<form class="typing" data-question=${call.request.call_id} onSubmit=${submit} autocomplete="off">
     <label>
       <span>The command is waiting for your input: <b>${visible(wanted.prompt)}</b></span>
       <input name="line" type=${wanted.secret ? "password" : "text"} maxlength="4000" autocomplete=${wanted.secret ? "one-time-code" : "off"} spellcheck=${false} />

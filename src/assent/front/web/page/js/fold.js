@@ -76,6 +76,11 @@ export class Talk {
     return this.openPrompt !== "";
   }
 
+  /** The commands that are waiting for somebody to type something. */
+  get inputs() {
+    return [...this.calls.values()].filter((call) => call.type === "executing" && call.wanted);
+  }
+
   get waiting() {
     return [...this.calls.values()].filter((call) => call.type === "awaiting_approval" && !call.answered_by);
   }

@@ -30,7 +30,7 @@ function question({ approval, session }) {
 
 /** @param {import("./types.d.ts").WaitingInput} waiting @returns {News} */
 function input({ call_id, session }) {
-  const headline = `a command in ${folderName(session.folder)} waits for input`;
+  const headline = `a command in ${folderName(session.folder)} is waiting for input`;
   return { id: `${session.id}/${call_id}`, headline, body: headline.replace("a", "A"), hash: `#/s/${session.id}` };
 }
 

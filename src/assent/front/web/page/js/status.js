@@ -12,17 +12,16 @@ const mayAnswer = () => state.me?.role !== "viewer";
 
 /** @param {{ talk: Talk }} props */
 export function Status({ talk }) {
-  const waiting = talk.waiting.length;
-  const working = talk.compressing ? "Compressing the history …" : !talk.busy ? "Ready" : wantsInput(talk) ? "A command is waiting for your input" : "Working …";
-  const waits = html`${waiting}<span class="long"> ${waiting === 1 ? "question" : "questions"}</span>`;
-  return html`${waiting ? html`<button type="button" class="waits" aria-label=${waiting === 1 ? "Show the question" : `Show the next of ${waiting} questions`} onClick=${showQuestion}>? ${waits}</button>` : null}
+  const inputs = talk.inputs.length;
+  const waiting = talk.waiting.length + inputs;
+  const working = talk.compressing ? "Compressing the history …" : talk.busy ? "Working …" : "Ready";
+  const noun = inputs ? (inputs === waiting ? "input" : "waiting") : waiting === 1 ? "question" : "questions";
+  const label = waiting > 1 ? `Show the next of ${waiting} that are waiting` : inputs ? "Show the command that is waiting for your input" : "Show the question";
+  return html`${waiting ? html`<button type="button" class="waits" aria-label=${label} onClick=${showQuestion}>? ${waiting}<span class="long"> ${noun}</span></button>` : null}
     <span class="doing ${waiting ? "unseen" : ""}" role="status">${waiting ? (mayAnswer() ? "Waiting for you" : "Waiting for an answer") : working}</span>
     ${talk.queued.length > 0 && html`<span class="queued-count">${talk.queued.length} ${talk.queued.every(({ held }) => held) ? "held" : "queued"}</span>`}
     ${talk.tokens > 0 && html`<span class="used" title=${used(talk)}>${usedInShort(talk)}</span>`}`;
 }
-
-/** @param {Talk} talk */
-const wantsInput = ({ calls }) => [...calls.values()].some(({ type, wanted }) => type === "executing" && wanted);
 
 /** Several questions, all that can be answered with yes. @param {{ talk: Talk }} props */
 export function ForAll({ talk }) {
@@ -32,7 +31,7 @@ export function ForAll({ talk }) {
     <button type="button" onClick=${() => yesToAll(talk.session)}>Yes to all ${ready} that were shown</button></div>`;
 }
 
-/** Shows the next question and moves the focus to it. */
+/** Shows the next question, or the next command that is waiting for input, and moves the focus to it. */
 export function showQuestion() {
   const cards = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-question]"))];
   const now = cards.findIndex((card) => card.contains(document.activeElement));
@@ -42,7 +41,8 @@ export function showQuestion() {
 /** @param {HTMLElement | undefined} card */
 export function showCard(card) {
   card?.scrollIntoView({ block: fits(card) ? "center" : "start" });
-  card?.focus({ preventScroll: true });
+  const field = card instanceof HTMLFormElement ? card.querySelector("input") : card;
+  field?.focus({ preventScroll: true });
 }
 
 /** Shows a card, and keeps it in view while others around it still load, until the person does something. @param {HTMLElement} card */
