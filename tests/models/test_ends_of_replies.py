@@ -17,7 +17,7 @@ MARKED = ("chat", "messages", "responses")
 
 
 class Lingering(Server):
-    """Sends a reply and then neither ends its response nor the connection, or resets the connection."""
+    """Sends a reply, and then comments without end, or resets the connection."""
 
     def __init__(self, sent: bytes, *, resets: bool) -> None:
         super().__init__()
@@ -32,8 +32,14 @@ class Lingering(Server):
         writer.write(self._sent)
         await writer.drain()
         if not self._resets:
-            await reader.read()
+            await self._ping_until_closed(reader, writer)
             self.left.set()
+
+    async def _ping_until_closed(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        closed = asyncio.create_task(reader.read())
+        while not closed.done():
+            writer.write(b"8\r\n: ping\n\n\r\n")
+            await asyncio.wait([closed], timeout=0.01)
 
 
 def unended(body: bytes) -> bytes:

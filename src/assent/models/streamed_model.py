@@ -6,6 +6,7 @@ and `Finished` only after a complete reply.
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -83,10 +84,12 @@ class StreamedModel:
         try:
             async with await self._ask(request) as response:
                 reply, body = self._wire.reader(request), self.body_of(response)
-                while (block := await _next_block(response, reply)) is not None:
+                while not reply.ended and (block := await response.read()) is not None:
                     for event in body.feed(block):
                         for chunk in reply.chunks(event.data):
                             yield chunk
+                if reply.ended:
+                    await _drain(response)
             # Only here: the connection is free again, and nothing can follow the last chunk.
             for chunk in _last_chunks(reply, body):
                 yield chunk
@@ -142,15 +145,12 @@ class StreamedModel:
         return ReplyBody(foreign)
 
 
-async def _next_block(response: Response, reply: ReplyReader) -> bytes | None:
-    """A complete reply stays complete, however its connection ends."""
-    if not reply.ended:
-        return await response.read()
-    try:
+async def _drain(response: Response) -> None:
+    """So that the connection can be used again. A complete reply stays complete, however its response ends."""
+    with suppress(TimeoutError, Transient):
         async with asyncio.timeout(LONGEST_FAREWELL):
-            return await response.read()
-    except (TimeoutError, Transient):
-        return None
+            while await response.read() is not None:
+                pass
 
 
 def _last_chunks(reply: ReplyReader, body: ReplyBody) -> Iterable[Chunk]:
