@@ -139,6 +139,12 @@ async def test_always_for_a_wider_permission_covers_the_command_with_exactly_tha
             'sandbox="off"',
         ),
         ("Could not open a connection to your authentication agent.", 'sandbox="off"'),
+        ("curl: (7) Failed to connect to localhost port 8080 after 0 ms: Couldn't connect to server", 'sandbox="off"'),
+        ("Error: connect ECONNREFUSED 127.0.0.1:5432", 'sandbox="off"'),
+        ('connection to server at "localhost" (::1), port 5432 failed: Connection refused', 'sandbox="off"'),
+        ('sudo: The "no new privileges" flag is set, which prevents sudo from running as root.', 'sandbox="off"'),
+        ("sudo: PERM_SUDOERS: setresuid(-1, 1, -1): Invalid argument", 'sandbox="off"'),
+        ("strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted", 'sandbox="off"'),
     ],
 )
 def test_a_refusal_names_exactly_the_permission_to_ask_for(output: str, asks_for: str):

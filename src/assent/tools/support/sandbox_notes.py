@@ -14,6 +14,8 @@ from assent.plan import SandboxName
 from assent.process.run_program import ProcessFinished
 from assent.subpath import is_below
 
+_HERE = r"(?:\blocalhost\b|\b127\.0\.0\.1\b|::1\b)"
+_NO_ANSWER = r"connection refused|\bECONNREFUSED\b|could(?:n't| not) connect to server"
 _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (what, re.compile(pattern, re.IGNORECASE))
     for what, pattern in (
@@ -23,7 +25,9 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("network", r"\bENOTFOUND\b|name or service not known|no route to host|address family not supported"),
         ("program", r"\b(?:docker|podman|containerd) daemon\b|\b(?:docker|podman)\.sock\b|failed to connect to bus"),
         ("program", r"connection to your authentication agent|can't connect to the agent|no gpg-agent running"),
+        ("server", rf"{_HERE}.*(?:{_NO_ANSWER})|(?:{_NO_ANSWER}).*{_HERE}"),
         ("read", r"permission denied|\bEACCES\b"),
+        ("rights", r"operation not permitted|\bEPERM\b|no new privileges|\bset(?:res|e)[ug]id\b|\bsetgroups\b"),
     )
 )
 _PATH = re.compile(r"(?:^|[\s'\"`:(])((?:~|\.{0,2})/[^\s'\"`:)]+|\.[\w.-]+)")
@@ -92,6 +96,13 @@ def _note(name: SandboxName, what: str, subject: str, roots: tuple[str, ...], ho
             wider = _argument("domains", [subject]) if subject else 'sandbox="network"'
         case "program":
             refused, wider = "connecting to a program outside it (docker, an agent, a bus)", 'sandbox="off"'
+        case "server":
+            refused, wider = (
+                "connecting to a server on this machine (a sandbox has a loopback of its own)",
+                'sandbox="off"',
+            )
+        case "rights":
+            refused, wider = "something that needs more rights (another user, tracing, the system)", 'sandbox="off"'
         case "read":
             refused, wider = f"opening {subject}" if subject else "opening a file", 'sandbox="off"'
         case _:
