@@ -24,6 +24,8 @@ SOURCE = Path("src/assent")
 BIN = ROOT / ".venv/bin"
 RESULT = ROOT / "build/coverage"
 START = Path(sysconfig.get_path("purelib"), "a0_measure_assent.pth")
+NOTHING_RAN = (4, 5)
+"""Exit codes of pytest: a path that does not exist, and no tests in it."""
 STARTS = """
 import os
 try:
@@ -52,6 +54,8 @@ def main(paths: list[str]) -> int:
     RESULT.mkdir(parents=True)
     with measured():
         code = subprocess.run(tests(paths), cwd=ROOT, check=False).returncode
+    if code in NOTHING_RAN:
+        return code
     coverage("combine", "--quiet")
     coverage("json", "--quiet", "-o", str(RESULT / "report.json"))
     show(by_package(RESULT / "report.json"))

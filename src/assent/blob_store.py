@@ -10,11 +10,11 @@ from typing import Protocol
 from msgspec import Struct
 
 MAX_SESSION_BYTES = 200_000_000
-"""What is kept for one session. After that, more stays on the machine where it was made."""
+"""The most that is kept for one session, in bytes. Anything beyond that stays on the machine where it was made."""
 
 
 class BlobUnavailable(OSError):
-    """It cannot be read or written now; the message says why."""
+    """The store cannot be read or written now; the message says why."""
 
 
 class BlobPiece(Struct, frozen=True):

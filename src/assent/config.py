@@ -132,7 +132,7 @@ class Webhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     delay: Annotated[float, Meta(ge=0)] = 10.0
     """Seconds: a question that is answered sooner is not reported."""
     owner: str = ""
-    """Whose sessions it is about; those of the user who runs the server, if not set."""
+    """Whose sessions it covers; those of the user who runs the server, if not set."""
 
 
 class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):

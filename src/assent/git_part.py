@@ -49,7 +49,7 @@ def part_of_repository(cwd: str, roots: Sequence[str]) -> Part | None:
 
 
 def names_beyond(part: Part, cwd: str, words: Sequence[str], texts: Collection[int] = ()) -> str | None:
-    """A word that is about the repository outside the workspace. `words` begin with the sub-command; those at `texts`
+    """A word that concerns the repository outside the workspace. `words` begin with the sub-command; those at `texts`
     name nothing.
     """
     if not words or words[0] in _NAME_NO_FILES:

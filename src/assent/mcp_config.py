@@ -39,7 +39,7 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All it gets besides PATH, HOME and the like; `$NAME` is taken from Assent's own environment."""
     cwd: str = ""
     sandbox: SandboxName = "off"
-    """What its program runs in; `[sandbox]` in the settings is about commands."""
+    """What its program runs in; `[sandbox]` in the settings applies to commands."""
     domains: tuple[str, ...] = ()
     """In the sandbox `network`, the hosts that it may connect to; nobody is asked about others."""
     url: str = ""

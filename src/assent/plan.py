@@ -204,7 +204,7 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
             return [*inner, command.otherwise]
 
 
-# What the machine is, as everybody on it may know, and the programs and libraries installed on it. Nothing about a
+# Facts about the machine that everybody on it may know, and the programs and libraries installed on it. Nothing about a
 # process, a person or a service.
 _PUBLIC = (
     r"/proc/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|vmstat|filesystems|partitions|diskstats|swaps|devices|modules|crypto"
@@ -218,7 +218,7 @@ _PUBLIC = (
 
 
 def is_public(path: str) -> bool:
-    """Whether an absolute, normalized path is a file that tells only what the machine is."""
+    """Whether an absolute, normalized path is a file that only describes the machine."""
     return ".." not in path and re.fullmatch(_PUBLIC, path) is not None  # compiled only where it is needed
 
 

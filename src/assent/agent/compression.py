@@ -74,7 +74,7 @@ class Compressor:
         prompt: Callable[[], str],
         essentials: Callable[[Sequence[str]], str],
     ) -> None:
-        """`prompt` is the request that is being worked on, empty between two. `essentials` stay word for word; it gets
+        """`prompt` is the request in progress; empty between turns. `essentials` stay word for word; it gets
         the prompts that stay in the conversation.
         """
         self._turn = turn

@@ -160,7 +160,7 @@ class ModelCaller:
         small: Callable[[int], Model | None] = lambda _: None,
         window: Callable[[str], int] = lambda model: 0,
     ) -> None:
-        """`small` provides the model for texts that are not part of the conversation, if it can take so many tokens."""
+        """`small` provides the model for texts outside the conversation, if it can take that many tokens."""
         self._model = model
         self._fallback = fallback
         """Creates the smaller model that takes over when the quota is used up."""

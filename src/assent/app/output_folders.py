@@ -33,7 +33,7 @@ async def shared_output(store: "BlobStore", session: str, call_id: str, offset: 
 
 
 async def forget_outputs(env: Mapping[str, str], session: str, store: "BlobStore | None" = None) -> None:
-    """Of a session that was deleted. What cannot be removed now from a store elsewhere stays there."""
+    """Those of a deleted session. What cannot be removed from a remote store now stays there."""
     await asyncio.to_thread(output_folder(env, session).remove)
     if store is not None:
         with suppress(OSError):

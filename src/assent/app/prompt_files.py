@@ -18,7 +18,7 @@ def keep_prompt_file(env: Mapping[str, str], session: str, name: str, data: byte
 
 
 async def share_prompt_file(store: "BlobStore", session: str, path: str, data: bytes) -> None:
-    """So that the worker that reads the prompt has it as well. Raises BlobUnavailable."""
+    """Stores it, so that the worker that reads the prompt has it too. Raises BlobUnavailable."""
     from assent.app.session_blobs import OUTPUTS
 
     await store.put(session, OUTPUTS + os.path.basename(path), data)

@@ -1,6 +1,6 @@
 """Notifies people elsewhere when a question is waiting, and when it no longer is. It knows no front end.
 
-A command that waits for input, such as a password, is a question too; what it asks for, in its own words, is not told.
+A command that waits for input, such as a password, counts as a question; the text of its prompt is not reported.
 A question that is answered soon is not reported at all. A reported question is withdrawn when somebody has answered it,
 wherever they did.
 """
@@ -45,7 +45,7 @@ class ChannelSource(Protocol):
     def is_used(self) -> bool: ...
 
     def of(self, owner: str) -> Sequence[Channel]:
-        """Those that are told about this owner's sessions."""
+        """Those that are notified about this owner's sessions."""
         ...
 
 

@@ -195,7 +195,7 @@ def _asked(question: Question, style: Style) -> Iterator[str]:
 
 
 def option_words(question: Question) -> list[str]:
-    """The options as they are shown, each with all of its description: people choose by it."""
+    """The options as they are shown, each with its whole description, because people choose by it."""
     if question.type == "yesno":
         return option_labels(question)
     both = (": ".join(filter(None, (option.label, option.description))) for option in question.options)
@@ -247,7 +247,7 @@ def exact_text(details: Details) -> str:
 
 
 def _destinations(prompt: str, urls: tuple[str, ...]) -> tuple[str, ...]:
-    """A host stands alone and first, because the words about it quote a command; a URL follows its words."""
+    """A host comes first, on its own line, because the words about it quote a command; a URL follows its words."""
     hosts = [str(wanted) for url in urls if (wanted := from_url(url)) is not None]
     return (*hosts, prompt) if hosts else (prompt, *(line for url in urls for line in _url_lines(url)))
 

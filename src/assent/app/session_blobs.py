@@ -1,7 +1,7 @@
 """The outputs, contents for undo and prompt files of one session in a cluster: written here, and kept for whoever
 continues the session.
 
-A file is sent off before the event that needs it is recorded: contents for undo before a change begins, outputs before
+A file is sent before the event that needs it is recorded: contents for undo before a change begins, outputs before
 a call is finished. If the store cannot be reached, the session goes on with the files that are here, and they are sent
 later.
 """
@@ -73,7 +73,7 @@ class SessionBlobs:
         self._sending = asyncio.Lock()
 
     async def settle(self) -> None:
-        """Sends off what was noted; what cannot be sent now stays noted."""
+        """Sends the files that were noted; those that cannot be sent now stay noted."""
         if not self._noted or self._clock() < self._retry_at:
             return
         async with self._sending:
@@ -96,7 +96,7 @@ class SessionBlobs:
             self._used += len(data)
 
     async def restore(self) -> None:
-        """Brings here what other machines have made. What cannot be read now is missing, as if it were lost."""
+        """Fetches what other machines have made. What cannot be read now is missing, as if it were lost."""
         try:
             for name, size in (await self._store.sizes(self._session)).items():
                 await self._restore(name, size)

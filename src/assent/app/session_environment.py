@@ -83,7 +83,7 @@ class SessionEnvironment:
         self.problems: list[str] = []
         data = data_folder(env)
         self.kept = None if blobs is None or not session else _session_blobs(blobs, env, session)
-        """What other nodes need of this session; None if they need nothing."""
+        """Stores what other nodes need from this session; None if they need nothing."""
         outputs = output_folder(env, session) if self.kept is None else self.kept.outputs
         self.workspace = Workspace([folder], folder, own_folders=[str(data)], readable=[outputs.path])
         self._access = access or ModelAccess(env, settings)
@@ -154,7 +154,7 @@ class SessionEnvironment:
         )
 
     def _small_model(self, tokens: int) -> Model | None:
-        """The one that writes summaries, if it has room for so many tokens. Raises ModelError."""
+        """The one that writes summaries, if it has room for that many tokens. Raises ModelError."""
         name = self._access.settings.small_model
         if name is None or tokens * SUMMARY_ROOM > self._access.window(name):
             return None

@@ -1,4 +1,5 @@
-"""What SIGINT and SIGTERM do to a process that serves or works: the first one stops it in order, the second at once."""
+"""What SIGINT and SIGTERM do to a process that serves or works: the first one shuts it down cleanly, the second exits
+at once."""
 
 import asyncio
 import os

@@ -101,7 +101,7 @@ def took(call: "CallFinished | Terminal") -> str:
 
 
 def _succeeded(call: "CallFinished | Terminal") -> bool:
-    """Whether it ran without doubt. Old logs do not say how long."""
+    """Whether it certainly ran. Old logs do not say how long."""
     from assent.events import CallFinished
     from assent.scheduler.call import Success
 

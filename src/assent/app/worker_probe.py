@@ -1,6 +1,6 @@
 """What a worker reports to monitoring: `/healthz`, `/readyz`, and `/metrics` for Prometheus.
 
-Nothing else can be asked, and nothing can be changed. There are no names and no texts of sessions in it.
+It answers nothing else and changes nothing. It reveals no names or texts of sessions.
 """
 
 import asyncio

@@ -10,7 +10,7 @@ from assent.config import BadSettings
 
 
 def report_error(error: OSError | ValueError) -> int:
-    """Raises it again if a message alone would hide a mistake of ours."""
+    """Raises it again if a message alone would hide a bug in Assent."""
     match error:
         case BadSettings() | BadInput():
             complain(str(error))

@@ -89,7 +89,7 @@ async def _migrate(args: argparse.Namespace) -> str:
 
 
 async def _move_state(args: argparse.Namespace, source: SessionLog, target: SessionLog) -> "Moved | None":
-    """Only from a machine to a cluster: what nodes share has more than one owner. None otherwise."""
+    """Only from one machine to a cluster, because what nodes share has more than one owner. None otherwise."""
     shared = shared_state(target)
     if shared is None or shared_state(source) is not None:
         return None

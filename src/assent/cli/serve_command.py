@@ -160,7 +160,7 @@ def _ready(server: "Server", *, browser: bool) -> None:
 
 
 def _greeting(server: "Server") -> str:
-    """With a login code only on a terminal: elsewhere, such as in a journal, others may read it, and too late."""
+    """It has a login code only on a terminal: in a journal, other people could read it, and it would have expired."""
     if not sys.stdout.isatty():
         return f"Assent is at {server.address}\n(to log in, run on this computer: assent serve login)\n"
     again = "press Enter for a new one" if sys.stdin.isatty() else "for a new one: assent serve login"

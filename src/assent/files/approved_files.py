@@ -18,7 +18,7 @@ from assent.safe_open import content_digest, read_regular
 MAX_APPROVED = 10_000
 """The oldest ones are forgotten: then they are new."""
 _OF_THE_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/etc/", "/nix/", "/snap/", "/System/")
-"""Installed with the help of root, and not what a project's command is about."""
+"""Installed with the help of root, and not part of a project."""
 
 
 class ApprovedFiles:

@@ -1,6 +1,6 @@
-"""A private folder whose files are also to be kept elsewhere: it notes each file that is complete.
+"""A private folder whose files are also kept elsewhere: it notes each complete file.
 
-Files are written by threads as well, so noting one is all it does; whoever runs the session sends them off.
+Files are written by threads as well, so it only notes them; whoever runs the session sends them.
 """
 
 import os

@@ -147,8 +147,8 @@ class TrialStore:
 
 
 def remove_tree(path: str) -> None:
-    """Also if a command, or the kernel, left folders that nobody can open, or nested them deeper than a path can be
-    long: each folder is moved to the top before it is emptied. What cannot be removed stays, for the next time.
+    """This works even if a command or the kernel left folders that nobody can open, or nested them deeper than the
+    longest path: each folder is moved to the top before it is emptied. What cannot be removed stays, for the next time.
     """
     todo, number = [path], 0
     while todo:

@@ -63,7 +63,7 @@ class _Reader:
         self._missing = set(copied)
         """What the copy had and the walk has not met."""
         self._folders: list[tuple[str, str, bool]] = []
-        """Those above that are still to be read: where they are, and what `_walk` needs."""
+        """Those above it that are yet to be read: where they are, and what `_walk` needs."""
 
     def read(self, upper: str) -> None:
         """Without recursion: a command can nest folders deeper than that."""

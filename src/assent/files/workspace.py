@@ -55,7 +55,7 @@ class Workspace:
         """`own_folders`: where our settings and sessions are, protected wherever that is. `readable`: folders outside
         whose files may be read, and nothing else.
 
-        Raises `Unusable` for a root that is no absolute path.
+        Raises `Unusable` for a root that is not an absolute path.
         """
         found = {_root(root) for root in roots}
         self.roots = tuple(sorted(root for root in found if not any(_is_below(root, other) for other in found)))

@@ -14,14 +14,14 @@ from assent.models.sse import BOM, MAX_EVENT_SIZE, SseDecoder, SseEvent
 from assent.models.wire_json import BAD_JSON
 
 _SHOWN = 1000
-"""Bytes of a body that is no reply: enough to tell what it is."""
+"""Bytes of a body that is not a reply: enough to tell what it is."""
 _BLANK = BOM + b" \t\r\n"
 _SSE_STARTS = b"deir:"
 """How a line of an event stream can begin: with `data`, `event` or `error`, `id`, `retry`, or as a comment."""
 
 
 class ReplyBody:
-    """Feed blocks, get complete events; then `end` once. `foreign` makes the error for a body that is no reply."""
+    """Feed blocks, get complete events; then `end` once. `foreign` makes the error for a body that is not a reply."""
 
     def __init__(self, foreign: Callable[[bytes], BrokenStream]) -> None:
         self._foreign = foreign
@@ -51,7 +51,7 @@ class ReplyBody:
         return self._begin(first)
 
     def end(self) -> list[SseEvent]:
-        """What only the end of the body completes. Raises BrokenStream for a body that is no reply."""
+        """What only the end of the body completes. Raises BrokenStream for a body that is not a reply."""
         if self._document is not None:
             return [SseEvent(document) for document in _documents(bytes(self._document))]
         events = self._sse.end()

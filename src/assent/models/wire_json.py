@@ -14,11 +14,11 @@ BAD_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 DONE = b"[DONE]"
 """Ends a stream for servers that speak like OpenAI, and says nothing to others."""
 SHOWN = 200
-"""Bytes of an event that is no JSON: probably an error, in plain words."""
+"""Bytes of an event that is not JSON: probably an error, in plain words."""
 Count = int | float | None
 """A number of tokens, as servers write it."""
 MOST_TOKENS = 10**12
-"""More than any request can have: such a number makes no sense, and would be added to every sum from then on."""
+"""More than any request can have: a larger number makes no sense, and would spoil every sum from then on."""
 
 
 def count(tokens: Count) -> int:

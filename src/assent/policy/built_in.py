@@ -1,7 +1,7 @@
 """What is allowed out of the box: commands that only read, and only inside the workspace.
 
 The program models ensure that none of their options runs or writes anything. A command whose text points outside the
-workspace needs approval, except for files that only tell what the machine is (`/proc/cpuinfo`, `/etc/os-release`); if
+workspace needs approval, except for files that only describe the machine (`/proc/cpuinfo`, `/etc/os-release`); if
 it would leave through a link, the runner refuses it (`Plan.inside`). Programs that decide for themselves what to run
 (version managers, package managers) are not here.
 """

@@ -108,7 +108,7 @@ class CommandJudge:
         return next((rule for rule in self._guards if rule.ruling == ruling and self._touches(rule, found)), None)
 
     def _touches(self, rule: Rule, found: Judgement) -> bool:
-        """Whether some word names a file that the rule is about, directly or through a link."""
+        """Whether some word names a file that the rule covers, directly or through a link."""
         try:
             places = self._named() if found.readable else self._named_by_text()
         except _TooMany:

@@ -143,7 +143,7 @@ def _by_entry(entry: Obeyed, words: list[str], folder: str, roots: tuple[str, ..
 
 
 def _script(entry: Obeyed, words: list[str]) -> Alternatives:
-    """Every operand that may be it, in order; the values of options that are not known here are no files."""
+    """Every operand that may be it, in order; the values of options that are not known here do not count as files."""
     if any(_names(word, entry.inline.split()) for word in words) or _values(words, entry.modules):
         return ()
     operands = [word for word in words if word and not word.startswith("-")]

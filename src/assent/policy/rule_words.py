@@ -34,7 +34,7 @@ def why_never(words: tuple[str, ...]) -> str | None:
 def why_several(words: tuple[str, ...]) -> str | None:
     """Why these are not the words of one command."""
     if not set(_JOINED).isdisjoint("".join(words)):
-        return f"{' '.join(words)!r} never matches, because a rule is about one command: write a list of commands"
+        return f"{' '.join(words)!r} never matches, because a rule covers one command: write a list of commands"
     return None
 
 

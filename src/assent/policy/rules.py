@@ -83,7 +83,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return kept and tool in _SHOWING
 
     def words(self) -> tuple[str, ...]:
-        """The command words it is about; empty for a rule about whole tools."""
+        """The command words it covers; empty for a rule about whole tools."""
         return self.command or tuple(self.argument.split())
 
     def _argument_matches(self, action: Action) -> bool:
@@ -106,7 +106,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return bool(urls) and self._enough(self._host_matches(url) for url in urls)
 
     def _host_matches(self, url: str) -> bool:
-        """To allow a connection, the rule must also be about its port."""
+        """To allow a connection, the rule must also cover its port."""
         from assent.web.destinations import covers, from_url, port_of
         from assent.web.hosts import domain_matches
 
@@ -122,7 +122,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return all(found) if self.ruling == "allow" else any(found)
 
     def describe(self) -> str:
-        """The rule in words: its decision, what it is about, and where it is written."""
+        """The rule in words: its decision, what it covers, and where it is written."""
         narrow = " ".join(self.words()) or self.domain or self.path or self.server
         what = f"{self.tool}({narrow})" if narrow else self.tool
         where = f" ({self.place})" if self.place else ""
@@ -137,7 +137,7 @@ class Rule(Struct, frozen=True, kw_only=True):
         return _below(self.path, path, roots)
 
     def may_be_below(self, tree: str, roots: tuple[str, ...]) -> bool:
-        """Could the rule be about something in this folder? If in doubt, yes."""
+        """Could the rule cover something in this folder? If in doubt, yes."""
         fixed = [glob.partition("*")[0].partition("?")[0] for glob in _absolute(self.path, roots)]
         return any(start.startswith(tree) or tree.startswith(start) for start in fixed)
 

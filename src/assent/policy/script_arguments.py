@@ -87,7 +87,7 @@ class _Call(Struct, frozen=True):
 
 
 def program_passed_on(plan: Plan, named: Collection[tuple[str, ...]]) -> str | None:
-    """Why a script would run something that no rule is about. `named`: the words of allow rules."""
+    """Why a script would run something that no rule covers. `named`: the words of allow rules."""
     for stage, folders in with_folders(plan):
         if why := next((why for cwd in folders if (why := _in_stage(stage, cwd, plan.roots, named))), None):
             return why

@@ -96,7 +96,7 @@ VERSIONS = (_FIRST, _AUDIT, _ARCHIVE, _WORKERS, _BY_OWNER, _RECORDS, _OLDEST, _B
 CURRENT = len(VERSIONS)
 OLDEST_COMPATIBLE = 7
 """Processes of this version and newer ones can use these tables as well, so that nodes can be upgraded one by one. A
-migration that only adds what older processes need not know leaves this as it is."""
+migration that only adds what older processes need not know does not change this."""
 _MIGRATING = 0x0A55E27
 """The advisory lock that the migrating process holds."""
 _HAS_LAYOUT = """

@@ -12,7 +12,7 @@ from collections.abc import Callable
 _PLACES = ("/usr/bin/prlimit", "/bin/prlimit")
 _MB = 1_000_000
 _COUNT_ANYWAY = 25
-"""After so many looks: every five seconds."""
+"""After this many checks, which take five seconds, processes are counted in any case."""
 
 
 def limit_words(file_mb: int, open_files: int, processes: int) -> list[str]:

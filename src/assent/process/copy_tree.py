@@ -1,9 +1,9 @@
 """Copies what is in one folder into another, which must be empty: `copy_tree.py SOURCE TARGET`.
 
-It follows no link, not even one that takes the place of a folder meanwhile: a command in the background may exchange
-them at any time, and by its path `cp` would then copy what is outside of SOURCE. So everything is opened in the open
-folder around it. What nobody may read is missing in the copy. A program of its own, so that it can be cancelled. Needs
-only the standard library, which it loads without site packages.
+It follows no link, not even one that takes the place of a folder meanwhile: a background command may replace one at any
+time, and `cp`, which uses paths, would then copy what is outside SOURCE. So everything is opened in the open folder
+around it. What cannot be read is missing from the copy. A program of its own, so that it can be cancelled. Needs only
+the standard library, which it loads without site packages.
 """
 
 import errno
@@ -23,7 +23,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _HERE
 _SHARE_BLOCKS = 0x40049409
 _CANNOT = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 _EXCHANGED = (errno.ELOOP, errno.ENOTDIR, errno.EINVAL)
-"""What is there is no longer a folder, a file or a link, as it was a moment ago."""
+"""An entry has become something else since it was listed."""
 _PIECE = 1 << 20
 _FAILED = 1
 
@@ -76,7 +76,7 @@ class _Copy:
             else:
                 self._other(name, found, source, target, path)
         except (FileNotFoundError, PermissionError):
-            return  # it is gone by now, or nobody may read it
+            return  # it is gone, or nobody may read it
         except OSError as error:
             why = "it was replaced while it was being copied" if error.errno in _EXCHANGED else error.strerror
             raise NotCopied(f"{path}: {why}") from error
@@ -108,7 +108,7 @@ class _Copy:
             os.close(opened)
 
     def _is_linked(self, name: str, found: os.stat_result, target: int, path: str) -> bool:
-        """Whether it is another name of what was copied before, and has that name now."""
+        """Whether it is another name for a file that was already copied, and now has that name too."""
         if found.st_nlink < 2:
             return False
         first = self._linked.setdefault((found.st_dev, found.st_ino), path)

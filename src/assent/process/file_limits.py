@@ -119,8 +119,8 @@ class Openings:
         return bounds
 
     def _may_lie_anywhere(self, names: set[str], argv: Sequence[str]) -> bool:
-        """One of the user's rules allows more than to read inside: access outside, and it is not known yet where, or
-        editing in place, which reads files that do not exist yet.
+        """One of the user's rules allows more than reading inside the workspace: access outside it, at places that are
+        not known yet, or editing in place, which reads files that do not exist yet.
         """
         if self._inside:
             return False

@@ -1,6 +1,6 @@
 """Landlock: what a program, and whatever it starts, may read, write and execute, enforced by the kernel.
 
-A rule is about an open file or folder, not about a name, so replacing a name with a link afterwards gains nothing. A
+A rule refers to an open file or folder, not to a name, so replacing a name with a link afterwards gains nothing. A
 ruleset restricts only the kinds of access that it handles. Linux 5.13 and later; elsewhere `available` is False. Knows
 no policy.
 """

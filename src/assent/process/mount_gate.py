@@ -1,8 +1,8 @@
 """Holds a sandbox back until what it mounted is what was planned, and then lets its command start.
 
-A sandbox is told paths, and resolves them some milliseconds after they were looked up. In that time, another command
-may exchange a folder of the workspace for a link, and the mount would make another place writable. So folders that can
-be exchanged are opened here, without following links, and mounted from their descriptors, if the launcher can do that.
+A sandbox gets paths, and resolves them some milliseconds after they were checked. In that time, another command may
+replace a folder of the workspace with a link, and the mount would make another place writable. So folders that can be
+replaced are opened here, without following links, and mounted from their descriptors, if the launcher can do that.
 Where it mounts them is still a path. So the finished mounts are compared with the plan, too: the kernel lists them with
 the real place that each of them shows. Like the reaper that uses it, it imports next to nothing.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WAITS = 98
 """The descriptor on which a launcher waits until it may start its program."""
 FOLDERS = 400
-"""The first descriptor of a folder that can be exchanged."""
+"""The first descriptor of a folder that can be replaced."""
 BASE, INNER, OPENED, CLOSED = b"base", b"inner", b"opened", b"closed"
 """What is planned for a path: writable, and nobody inside can move it; writable, and part of what is around it, by its
 path or by its descriptor; not writable."""
@@ -151,7 +151,7 @@ class MountGate:
         os.close(self._opening)
 
     def folders(self) -> list[tuple[int, int]]:
-        """Descriptors of ours, and the numbers that the launcher expects. Raises OSError if a link has come between."""
+        """Our descriptors, and the numbers that the launcher expects. Raises OSError if a folder has become a link."""
         base = [_unescaped(path) for path in _of_kind(self._plan, BASE)]
         found = list[tuple[int, int]]()
         try:

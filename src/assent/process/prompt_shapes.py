@@ -4,7 +4,7 @@ import re
 
 _ENDS_LIKE_A_PROMPT = re.compile(r"[:?>\])$#%]\s*\Z")
 _PROGRESS = re.compile(r"(?:\d\s*%|[\[(][\s#=>.*█▓▒░▏▎▍▌▋▊▉-]*[\])])\s*\Z")
-"""A share, or a bar: it ends like a prompt, but only reports."""
+"""A percentage or a progress bar: it ends like a prompt, but only reports."""
 _SECRET = re.compile(r"pass(?:word|phrase|code)|\bpin\b|\botp\b|\btoken\b|\bsecret\b|verification code|\bkey\b", re.I)
 _NO_SECRET = re.compile(r"\by(?:es)?\W+n(?:o)?\b|user ?name|\blogin\b|\be-?mail\b", re.I)
 

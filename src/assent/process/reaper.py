@@ -46,7 +46,7 @@ NEVER_RAN = b"never ran"
 CHANGED = b"changed"
 """Said, after the number of the file, if a file that must not change has another content."""
 EXCHANGED = b"exchanged"
-"""Said, after the number of the error, if a folder that a sandbox needs has become something else."""
+"""Sent after the error number if a folder that a sandbox needs has become something else."""
 NAME = b"\0assent-run-"
 """Prefix of a command's mark: an abstract address that its reaper holds, so that others can find it."""
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)

@@ -8,7 +8,7 @@ from assent.web.hosts import BadHost, canonical_host
 
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME = 22, 1, 0
 _OTHER_RECORDS = (20, 21, 23, 24)
-"""Records of TLS with which no handshake begins; some servers skip a warning before it."""
+"""TLS records that do not begin a handshake; some servers ignore a warning before it."""
 _MOST = 65_536
 
 
@@ -43,7 +43,7 @@ class HelloCheck:
         return held
 
     def _is_read(self) -> bool:
-        """Whether it is known what the program sends, and that may be sent."""
+        """Whether what the program sends is known and allowed."""
         if self._held[0] in _OTHER_RECORDS:
             if self._held[1:2] == b"\x03":
                 raise WrongName("it is TLS, but does not begin with a handshake")

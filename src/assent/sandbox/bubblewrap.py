@@ -111,7 +111,7 @@ def planned_mounts(box: Box) -> bytes:
 
 
 def inner_folders(box: Box) -> list[str]:
-    """What a command in another sandbox of this workspace can exchange for something else, from the outside in."""
+    """What a command in another sandbox of this workspace can replace with something else, from the outside in."""
     bound = (*box.roots, *box.writable)
     nested = (one for one in box.writable if is_below(os.path.dirname(one), bound) and os.path.isdir(one))
     return sorted({*box.ancestors(), *nested})

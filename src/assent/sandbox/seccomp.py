@@ -39,7 +39,7 @@ _METADATA = """
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat
     setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat file_setattr
 """
-"""Changes to files that are no writes: Landlock does not know them."""
+"""Changes to files that are not writes, which Landlock does not restrict."""
 _MISSING = "io_uring_setup io_uring_enter io_uring_register clone3 openat2"
 """Their flags and modes are behind a pointer, where a filter cannot look."""
 _MODES = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}

@@ -72,8 +72,8 @@ class Scheduler:
         give_way: Callable[[], Awaitable[None]] | None = None,
         settle: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`give_way` is awaited before a call runs: there may be something more urgent. `settle` keeps what a call has
-        left outside the log."""
+        """`give_way` is awaited before a call runs: there may be something more urgent. `settle` stores what a call
+        keeps outside the log."""
         self._journal = journal
         self._gate: GateKind = gate
         self._clock = clock

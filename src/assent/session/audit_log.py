@@ -22,7 +22,7 @@ class AuditQuery(Struct, frozen=True, kw_only=True):
     kind: str = ""
     """A kind, or the beginning of one: `token`."""
     by: str = ""
-    """The beginning of who did it."""
+    """The beginning of the name of whoever did it."""
 
 
 class AuditLog(Protocol):

@@ -46,7 +46,7 @@ class BackgroundPort(Protocol):
         ...
 
     async def close(self) -> None:
-        """Ends all of them, and no longer refers to who listened."""
+        """Ends all of them, and drops the reference to their listener."""
         ...
 
 

@@ -332,7 +332,7 @@ class LocalEngine:
             self._spawn(self._look_for_commands())
 
     async def _look_for_commands(self) -> None:
-        """Wakes sessions of ours that were sent commands from another process."""
+        """Wakes our sessions that got commands from another process."""
         with suppress(LogError):
             for session in await self._log.pending():
                 await self._wake_if_ours(session)

@@ -13,7 +13,7 @@ _MAX_PROMPT = 4_000
 _MOST_REQUESTS = 32_000
 _MAX_FILES = 200
 CHARACTERS = 4
-"""Of a token, about."""
+"""Approximate characters of a token."""
 
 
 def essentials(state: SessionState, kept: Sequence[str] = ()) -> str:

@@ -1,6 +1,6 @@
-"""Reads the inbox of an open session, even if the log is away for a moment, as a database is when it restarts.
+"""Reads the inbox of an open session, even if the log is unavailable for a moment, as when a database restarts.
 
-Whoever waits for commands must not stop listening because of that: nobody else would take them.
+The session must not stop listening because of that: nobody else would take its commands.
 """
 
 from collections.abc import Awaitable, Callable

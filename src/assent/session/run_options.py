@@ -60,7 +60,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     compress_above: Callable[[str], int] = lambda _: 0
     """How many tokens of conversation are too many for the model of this name; 0 means never compress."""
     small_model: Callable[[int], Model | None] = lambda _: None
-    """The model that writes summaries, if there is one and it can take a request of so many tokens."""
+    """The model that writes summaries, if there is one and it can take a request of that many tokens."""
     makes_titles: bool = False
     """Whether the small model names new sessions."""
     inspect_model: Callable[[str], Awaitable[str]] | None = None
@@ -88,7 +88,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     give_way: Callable[[], Awaitable[None]] | None = None
     """Waits while something more urgent is going on; awaited before a call runs."""
     settle: Callable[[], Awaitable[None]] | None = None
-    """Keeps for other nodes what a call leaves outside the log; awaited before it starts and before it is finished."""
+    """Stores, for other nodes, what a call keeps outside the log; awaited before the call starts and before it is
+    finished."""
     listeners: Sequence[Callable[[Envelope], None]] = ()
     """Receive every event as it happens, from the opening on."""
 

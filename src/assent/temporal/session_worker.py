@@ -40,7 +40,7 @@ DRAIN_SECONDS = 60.0
 """Seconds that running turns get to end, or to reach their next question, when a worker stops. Longer ones are
 interrupted, as when a server stops."""
 SHUTDOWN_SECONDS = 30.0
-"""Seconds that a worker then has to close its sessions and to tell the engine that it leaves."""
+"""Seconds that a worker then has to close its sessions and to tell the engine that it is stopping."""
 POLLERS = PollerBehaviorSimpleMaximum(2)
 """Few, because the engine assigns sessions to each poller of a frozen worker before it gives up on the worker."""
 
@@ -110,8 +110,8 @@ class SessionActivity:
         self._closed(session)
 
     async def _busy(self, session: str, error: SessionBusy) -> Ended:
-        """A person who has it open at a terminal goes on with it there. But a worker that is about to close it, for an
-        older attempt, leaves it to us."""
+        """If a person has it open in a terminal, it continues there. But a worker that is closing it, for an older
+        attempt, is about to release it."""
         info = (await self._log.infos([session])).get(session)
         if info is not None and info.client in (CLIENT, "") and await has_work(self._log, session):
             raise ApplicationError(str(error)) from error

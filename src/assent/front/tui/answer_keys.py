@@ -1,6 +1,6 @@
 """Which keys answer a question, what they mean there, and how they are listed. Pure functions.
 
-By default Enter means no, and the keys stand side by side. With `enter = "select"`, the answers are a numbered list:
+By default, Enter means no, and the keys are side by side. With `enter = "select"`, the answers are a numbered list:
 the arrows move in it, Enter or a number takes one.
 """
 

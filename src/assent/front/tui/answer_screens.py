@@ -67,7 +67,8 @@ class AnswerScreen(ModalScreen[R]):
         self.was_quiet = False
         """Whether there was a pause before the newest key."""
         self.at_work = False
-        """Whether a key after a pause has changed something here: what follows is meant for this screen."""
+        """Whether a key pressed after a pause has changed something here, so that what follows is meant for this
+        screen."""
 
     def on_mount(self) -> None:
         self._guard.disturb()

@@ -50,7 +50,7 @@ class Attention:
     def to_input(self) -> None:
         """A command that asks for input gets the keyboard at once, unless somebody is typing something else.
 
-        Whoever sees `Password:` starts to type, and must not type it into a message.
+        People who see `Password:` start to type, and must not type it into a message.
         """
         app = self._app
         if app.client is None:

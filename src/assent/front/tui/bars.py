@@ -21,7 +21,7 @@ BEAT_SECONDS = 0.2
 SHOWN_QUEUED = 3
 PATH_LENGTH = 32
 SHORTEST = 8
-"""Cells of what is going on; with fewer, it would say nothing."""
+"""The least number of cells for the current activity; fewer would say nothing."""
 NEARLY_FULL = 0.8
 """Share of the context window above which it is highlighted."""
 
@@ -74,7 +74,7 @@ class StatusLine(Static):
         self.update(line, layout=False)  # one line, always
 
     def _fitted(self, doing: Text, timed: str) -> tuple[Text, str]:
-        """How to cancel comes first: on a narrow screen the time goes, then the end of what is done."""
+        """How to cancel is kept longest: on a narrow screen, the time goes first, then the end of the activity."""
         room = self.size.width - len("⠋ ") - cell_len(f" · {self._hint}")
         if not self.size.width or doing.cell_len + cell_len(timed) <= room:
             return doing, timed

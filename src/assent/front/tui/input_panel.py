@@ -97,7 +97,7 @@ class InputPanel(Vertical):
         self._say_how()
 
     def on_key(self, event: Key) -> None:
-        """An Enter that was under way when the prompt appeared sends nothing."""
+        """An Enter that was pressed before the prompt appeared sends nothing."""
         if event.key == "enter" and not self._guard.is_quiet(event.time) and not self.line.value:
             event.stop()
 

@@ -1,6 +1,6 @@
-"""Shift-Tab: goes from mode to mode. Only the one that is reached takes effect, not those on the way.
+"""Shift-Tab: goes from mode to mode. Only the last one takes effect.
 
-Each mode on the way would answer questions that wait, and be noted in the conversation.
+Otherwise, each mode on the way would answer waiting questions and be noted in the conversation.
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "auto_try", "contained", "plan")
 """Without yolo, which needs a command of its own."""
 PAUSE_SECONDS = 0.4
-"""Whoever presses no other key for so long has arrived."""
+"""Seconds without a key after which the choice counts as made."""
 
 
 class ModeCycle:
@@ -24,7 +24,7 @@ class ModeCycle:
         self._app = app
         self._timer: Timer | None = None
         self.wished: Mode | None = None
-        """The mode that is shown already, and not yet in effect."""
+        """The mode that is shown but not yet in effect."""
         self.pause = PAUSE_SECONDS
 
     def forward(self) -> None:
@@ -43,7 +43,7 @@ class ModeCycle:
         self.wished = None
 
     async def arrive(self) -> None:
-        """Also before anything else is sent: it is meant for the mode that is shown."""
+        """Also called before anything else is sent, which is meant for the mode that is shown."""
         client, wished = self._app.client, self.wished
         self.wished = None
         if client is not None and wished is not None and wished != client.state.mode:

@@ -50,7 +50,7 @@ class QuestionLines(LineView):
         self.fit()
 
     def _changed(self) -> None:
-        """Other lines, as the width or the view is another: which of them were seen is unknown."""
+        """The lines after the width or the view has changed: which of them were seen is unknown."""
         self._known |= self._looked.all_for_good
         self._looked = SeenLines(len(self._strips))
         if not self._known:

@@ -248,7 +248,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
-        """As high as with "yes to all", which appears once everything was shown, and would hide lines again."""
+        """As high as with "yes to all", which appears only when everything was shown and would cover lines again."""
         shown = self._drawn(self._offers(call))
         highest = self._drawn(self._offers(call, to_all=True))
         return shown.append("\n" * (highest.plain.count("\n") - shown.plain.count("\n")))
@@ -325,7 +325,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self.guard.disturb()
 
     def _typing(self, event: Key) -> str:
-        """What was typed, if it is no answer: a letter that means nothing here, or several in quick succession."""
+        """What was typed, if it is not an answer: a letter that means nothing here, or several in quick succession."""
         text, held = letter(event), self._held
         quick = self._pressed is not None or not self.guard.is_quiet(event.time)
         before = held if quick and held != text else ""  # a key that is held down repeats itself
@@ -354,7 +354,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         return "y" if isinstance(call.approval.details, AskDetails) else "n"
 
     def _keys_of(self, call: AwaitingApproval) -> set[str]:
-        """The keys that answer: none that is not listed, except for numbers."""
+        """The keys that answer: only those that are listed, and numbers."""
         details = call.approval.details
         options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
         return {offer.key for offer in answers(self._offers(call))} | {"A", *DIGITS[: len(options)]}
@@ -367,7 +367,7 @@ class ApprovalPanel(Vertical, can_focus=True):
             self._pressed = loop.call_later(self.guard.settle, self._settle, key, call)
 
     def _not_yet(self, key: str, call: AwaitingApproval, *, quiet: bool) -> str:
-        """Why the key is no answer now; empty if it is one."""
+        """Why the key is not an answer now; empty if it is one."""
         if not quiet:
             return "That was too fast to be an answer. Wait a moment, then press again."
         if needs_reading(key, call) and not self.body.seen:

@@ -1,7 +1,7 @@
 """Which lines of a long text have been on the screen. Pure, except for the clock.
 
 Scrolling past a line shows it; jumping over it does not. Neither does a layout that is still being worked out: lines
-that disappear again at once, because what stands below them needed their place, have not been seen.
+that disappear again at once, because something below them needed the space, have not been seen.
 """
 
 import time
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 Span = tuple[int, int]
 """The first line, and the one after the last."""
 SETTLE_SECONDS = 1.0
-"""Whoever does not scroll within this time has seen what was there, even if the screen becomes smaller later."""
+"""What stays on the screen this long has been seen, even if the screen becomes smaller later."""
 
 
 class SeenLines:

@@ -1,4 +1,4 @@
-"""The keys that stop and leave: Ctrl-C and Esc stop what runs, Ctrl-D leaves. They mean the same as in `assent -p`.
+"""The keys that stop and quit: Ctrl-C and Esc stop what is running, Ctrl-D quits. They mean the same as in `assent -p`.
 
 What waits in the queue is held when a turn is stopped, and sent with Enter.
 """

@@ -20,7 +20,7 @@ WINDOW = 300
 """About how many lines are drawn, in whole items; scrolling up adds as many again."""
 REDRAW_SECONDS = 1 / 15
 MORE = "  │ …"
-"""How a line starts that stands for lines that are left out; a click shows them all."""
+"""How a line begins that replaces lines that are left out; a click shows them all."""
 NEW_BELOW = "↓ new below · Ctrl-End"
 
 
@@ -49,7 +49,7 @@ class Transcript(LineView):
     def __init__(self, transcript_model: TranscriptModel, renderer: ItemRenderer, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._types = False
-        """Whether a letter was typed that means nothing here: the next ones belong to it, until the focus has moved."""
+        """Whether a letter that means nothing here was typed: the next ones belong to it until the focus has moved."""
         self.transcript_model = transcript_model
         self.renderer = renderer
         self._wanted = WINDOW

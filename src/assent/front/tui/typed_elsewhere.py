@@ -1,4 +1,4 @@
-"""Text that was typed where nothing reads it: it belongs to the input."""
+"""Text that was typed where nothing reads it; it goes to the input."""
 
 from textual.events import Key
 from textual.message import Message

@@ -82,7 +82,7 @@ LEASE_SECONDS = 5.0
 
 
 class SharedRates:
-    """For all servers together. Each server may allow a few more: those that it has reserved and not used."""
+    """Limits all servers together. A server may allow a few more requests: those that it has reserved but not used."""
 
     def __init__(
         self,

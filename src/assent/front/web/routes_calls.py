@@ -149,7 +149,7 @@ async def approvals(
 
 
 async def _waiting_views(app_state: AppState, waiting: list[Waiting]) -> AsyncIterator[WaitingView]:
-    """A long list with long changes takes a while; others go on meanwhile."""
+    """A long list with long changes takes a while; other requests continue in the meantime."""
     sessions = await app_state.log.infos({item.session for item in waiting})
     for place, item in enumerate(waiting):
         if place % BATCH_SIZE == BATCH_SIZE - 1:

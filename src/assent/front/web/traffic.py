@@ -22,6 +22,6 @@ class Traffic:
         histogram.observe(seconds)
 
     def decided(self, state: str, seconds: float, *, fresh: bool) -> None:
-        """An answer was taken, or recorded for later. A repeated request (not `fresh`) is no further decision."""
+        """An answer was taken, or recorded for later. A repeated request (not `fresh`) is not another decision."""
         self.decisions += fresh and state == "taken"
         self.decision_seconds[state].observe(seconds)

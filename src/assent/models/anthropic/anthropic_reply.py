@@ -154,7 +154,7 @@ class AnthropicReply:
 
     def _begin(self, index: int, block: _Block) -> list[Chunk]:
         if (begun := self._open.get(index)) is not None and block.id and begun.block.id == block.id:
-            return []  # a gateway has sent the start twice; the call has still to come
+            return []  # a gateway has sent the start twice; the call is yet to come
         before = self._finish_block(index)  # a server that stops no block may give all of them the same number
         self._open[index] = _OpenBlock(block)
         match block.type:

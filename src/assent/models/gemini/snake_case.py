@@ -13,7 +13,7 @@ _AS_THEY_ARE = frozenset({"args"})
 
 
 def in_camel_case(event: bytes) -> bytes:
-    """The same event with the names that Google's API sends; what is no JSON stays as it is."""
+    """The same event with the names that Google's API sends; what is not JSON stays as it is."""
     if b"_" not in event or _SNAKE_KEY.search(event) is None:
         return event
     try:

@@ -16,9 +16,9 @@ _NO_SUCH_MODEL = re.compile(r"invalid model name", re.IGNORECASE)
 _NO_THINKING = re.compile(r"does not support thinking|think value", re.IGNORECASE)
 _EFFORT_FIELDS = ("reasoning_effort", "reasoning", "thinking")
 _STATUS = {"invalid_request_error": 400, "BadRequestError": 400, "NotFoundError": 404, "AuthenticationError": 401}
-"""The status of an error inside a reply that has none, by its kind."""
+"""The status for an error inside a reply, by its kind, if the error has none."""
 _UNKNOWN_STATUS = 500
-"""Of any other one: worth a retry."""
+"""For any other error: worth a retry."""
 
 
 def chat_failure(status: int, headers: Mapping[str, str], body: bytes, model: str, advice: str) -> ModelError:

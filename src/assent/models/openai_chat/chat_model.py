@@ -50,7 +50,7 @@ class ChatFormat:
         return chat_failure(status, headers, body, self._model, self._advice)
 
     def leave_out(self, error: ModelError, request: Request) -> bool:
-        """Leave out the field that the error is about. Returns whether that changes anything."""
+        """Leave out the field that the error names. Returns whether that changes anything."""
         from assent.models.openai_chat.chat_failures import refused_field
 
         sent = optional_fields(request, self._model, self._quirks, self._left_out)

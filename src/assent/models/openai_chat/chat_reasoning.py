@@ -17,7 +17,7 @@ _WORDS = ("text", "content", "summary", "thinking", "reasoning")
 
 def thought_text(thought: Any) -> str:
     """The text of a thought: usually a string, but a few servers send an object, or a list of them. An object without
-    text is no thought: some servers repeat the setting of the request.
+    text is not a thought: some servers repeat the setting of the request.
     """
     match thought:
         case str():

@@ -300,4 +300,4 @@ def run_check(use: Use, words: Words) -> None:
         return
     CHECKS[use.model.check](use, words)
     if use.model.check not in _WILDCARDS_ARE_FINE and (use.wild or any(map(is_several, use.texts))):
-        use.problems.append("a wildcard stands where a word decides what the command does")
+        use.problems.append("a wildcard is in the place of a word that decides what the command does")

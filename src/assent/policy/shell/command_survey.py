@@ -40,7 +40,7 @@ class Found(Struct, frozen=True, kw_only=True):
     text: str
     nested: bool = False
     input: str = ""
-    """The text that it gets as its input, as far as it can be seen: here-documents, and what stands before its pipe."""
+    """The text that it gets as its input, as far as it can be seen: here-documents, and what comes before its pipe."""
     piped: bool = False
     """Its input comes from another command, or contains expansions."""
     evaluated: bool = False
@@ -57,7 +57,7 @@ class Survey(Struct, frozen=True):
     writes: tuple[str, ...] = ()
     evaluated: tuple[Found, ...] = ()
     assigned: tuple[str, ...] = ()
-    """`NAME=value` wherever it stands, as written."""
+    """`NAME=value` in any position, as written."""
 
 
 @cache

@@ -20,7 +20,7 @@ from assent.policy.shell.unknown_words import has_unknown, what_unknown
 
 
 def has_uncertain_cd(steps: Sequence[Step], *, bound: bool = False) -> bool:
-    """Whether a `cd` stands where nobody can tell if it runs: in a condition, a loop or after `!`.
+    """Whether a `cd` is in a place where nobody can tell if it runs: in a condition, a loop or after `!`.
 
     In a multi-command pipe or a subshell it does not affect the commands outside.
     """

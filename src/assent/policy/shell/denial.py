@@ -205,7 +205,7 @@ def _set_up(words: Words) -> Iterator[_Candidate]:
 
 
 def _command_strings(words: Words) -> Iterator[_Candidate]:
-    """`bash -o errexit -c TEXT`, `su root -c TEXT`: wherever the option stands."""
+    """`bash -o errexit -c TEXT`, `su root -c TEXT`: wherever the option is."""
     for option, word in pairwise(words):
         if word.literal and _STRING_OPTION.fullmatch(option.text):
             yield from (_Candidate(one.words) for one in commands_in(word.text))

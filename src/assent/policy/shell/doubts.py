@@ -57,7 +57,7 @@ def feeds(use: Use | None) -> bool:
 
 
 def why_unknown(command: Found, programs: frozenset[str]) -> str | None:
-    """What is uncertain about a command, given the programs that rules are about."""
+    """What is uncertain about a command, given the programs that rules name."""
     name = loose(command.words[0].text)
     return _unknown_name(command, name, programs) or _unknown_work(command, name, programs)
 
@@ -104,7 +104,7 @@ def commands_from_elsewhere(use: Use, name: str, words: Words) -> bool:
 
 
 class Written(Struct, frozen=True):
-    """Files that a command line writes. `telling`: something in it names a program that a rule is about."""
+    """Files that a command line writes. `telling`: something in it names a program that a rule covers."""
 
     files: frozenset[str]
     telling: bool
@@ -118,7 +118,7 @@ def written_files(commands: Sequence[Found], written: Sequence[str], programs: f
 
 
 def runs_written(command: Found, written: Written) -> str | None:
-    """`echo 'rm x' > z.sh; sh z.sh`. A file for an interpreter counts if it may contain what a rule is about."""
+    """`echo 'rm x' > z.sh; sh z.sh`. A file for an interpreter counts if it may contain what a rule covers."""
     if not written.files:
         return None
     name = loose(command.words[0].text)

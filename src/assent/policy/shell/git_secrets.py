@@ -42,7 +42,7 @@ _TYPES = ("commit", "tree", "tag")
 
 
 def hides(use: Use) -> bool:
-    """Whether it shows content, and is told to leave secrets out."""
+    """Whether it shows content, and has options that leave secrets out."""
     named = bool(use.operands) and all(shows_file(use, word) for word in use.operands)
     stat = use.names[1:] == ("stash", "show") and not use.seen
     return _shows(use) and use.option(*_ONE_FILE) is None and not named and not stat

@@ -63,7 +63,7 @@ class Use(Struct, kw_only=True):
         return None
 
     def excuse(self, *names: str) -> None:
-        """The effects of these options are no problem here."""
+        """The effects of these options do no harm here."""
         excused = [option_problem(*effect) for effect in self.effects if effect[0] in names]
         self.problems[:] = [problem for problem in self.problems if problem not in excused]
 

@@ -124,7 +124,7 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def renamed(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The same command by the name under which all rules know it, in either direction: `yarn deploy` and `node --run
+    """The same command under the names that rules may use, in either direction: `yarn deploy` and `node --run
     deploy` are `npm run deploy`, `bun x` is `npx`, and `python -m pip` is `pip`.
     """
     own = synonyms(same_program(words[0]))
@@ -139,7 +139,7 @@ def renamed(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _unsaid(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What it does without being told: `vercel` deploys, and `yarn vercel` runs a program that the project has
+    """What it does without arguments: `vercel` deploys, and `yarn vercel` runs a program that the project has
     installed.
     """
     own = synonyms(same_program(words[0]))
@@ -169,12 +169,12 @@ _RUN = ("run", "run-script", "task")
 
 
 def _module(words: Names) -> int | None:
-    """Where the name of a module stands that is run as a program."""
+    """The position of the name of a module that is run as a program."""
     return words.index("-m") + 1 if "-m" in words else None
 
 
 def _names_command(words: Names) -> bool:
-    """Whether it says what to do; without that, some programs do something usual."""
+    """Whether it says what to do; otherwise, some programs have a default."""
     plain = [word for word in words[1:] if not word.startswith("-")]
     own = synonyms(same_program(words[0]))
     if own.scripts or not own.commands or not plain:

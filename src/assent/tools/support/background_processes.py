@@ -157,7 +157,7 @@ class BackgroundCommands:
 
     async def close(self) -> None:
         await asyncio.gather(*(self._end(one) for one in self.all() if not one.outcome))
-        self.listen(_nobody, _nobody)  # who listened refers to us: the two would stay until garbage is collected
+        self.listen(_nobody, _nobody)  # the listener refers to us, so both would stay until garbage is collected
 
 
 def _nobody(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""What the tools for background commands share: how a command is found, and how it is told about in one line."""
+"""What the tools for background commands share: how a command is found, and how it is described in one line."""
 
 from typing import Annotated
 

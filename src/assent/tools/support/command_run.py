@@ -35,7 +35,8 @@ def _ignore(_: int) -> None: ...
 
 
 class Listener(Struct, frozen=True):
-    """Is told about a running command: its process, its output, and how many bytes of binary output there were."""
+    """Receives what happens to a running command: its process, its output, and how many bytes of binary output there
+    were."""
 
     on_start: Callable[[int], None]
     on_output: Callable[[str], None]

@@ -26,7 +26,7 @@ class EffectGroup(Struct, frozen=True):
 
     @property
     def single(self) -> Effect | None:
-        """The effect, if it is about one file that stays a file."""
+        """The effect, if it concerns one file that stays a file."""
         effect = self.effects[0]
         kinds = {one.kind for one in (effect.before, effect.after) if one is not None}
         return effect if len(self.effects) == 1 and kinds == {"file"} else None

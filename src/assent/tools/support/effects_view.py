@@ -96,7 +96,7 @@ class EffectViewer:
 
 
 def _text(read: Reader, path: str, entry: Entry | None) -> str | None:
-    """Empty if nothing is there; None if it is no text."""
+    """Empty if nothing is there; None if it is not text."""
     if entry is None:
         return ""
     data = read(path, entry) if entry.size <= _MAX_TEXT else None

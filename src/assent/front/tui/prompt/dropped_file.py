@@ -19,7 +19,7 @@ def dropped_file(pasted: str) -> str:
 
 
 def _path(text: str) -> str:
-    """Terminals quote a path, escape it, or write it as a URL; who copies one elsewhere has it as it is."""
+    """Terminals quote a dropped path, escape it, or write it as a URL; a path copied elsewhere is plain."""
     if text.startswith("file://"):
         return unquote(urlsplit(text).path)
     if quoted := _QUOTED.fullmatch(text):

@@ -14,7 +14,7 @@ from assent.front.tui.viewer import Document
 
 NAME_WIDTH = 26
 TWO_COLUMNS = 64
-"""The width from which names and meanings stand side by side."""
+"""The width from which names and meanings are side by side."""
 INDENT = 4
 
 Sections = Mapping[str, Mapping[str, str]]
