@@ -434,6 +434,8 @@ def guarded(tmp_path: Path) -> Path:
     (tmp_path / "secrets" / "k").write_text("key")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "plain").write_text("x")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "plain").write_text("x")
     os.link(tmp_path / "secrets" / "k", tmp_path / "notes" / "twin")
     (tmp_path / "notes" / "link").symlink_to("../secrets/k")
     return tmp_path
@@ -482,7 +484,8 @@ def test_a_command_that_may_reach_a_guarded_file_needs_approval_even_if_a_rule_a
     rules = [parse_allowed(f"{SHELL}({name})") for name in ("cat", "grep", "rg", "diff")]
     assert in_folder(guarded, text, *rules) in ("ask", "deny")
     assert in_folder(guarded, "cat notes/p*", *rules) == "allow"
-    assert in_folder(guarded, "grep -r x notes", *rules) == "allow"
+    assert in_folder(guarded, "grep -r x docs", *rules) == "allow"
+    assert in_folder(guarded, "grep -r x notes", *rules) == "ask"  # a file there has a second name
 
 
 @pytest.mark.parametrize(
@@ -537,9 +540,47 @@ def test_in_yolo_a_command_that_may_reach_a_guarded_file_needs_approval(guarded:
     assert in_folder(guarded, command, Rule(ruling="allow", tool=SHELL)) in ("ask", "deny")
 
 
-@pytest.mark.parametrize("text", ["make test", "git status", "git log", "git diff -- notes", "bash -c 'ls notes'"])
+@pytest.mark.parametrize("text", ["make test", "git status", "git log", "git diff -- docs", "bash -c 'ls docs'"])
 def test_in_yolo_a_rule_by_path_leaves_other_commands_alone(guarded: Path, text: str) -> None:
     assert in_folder(guarded, text, mode="yolo") == "allow"
+
+
+def test_a_search_of_a_folder_with_a_second_name_of_some_file_is_asked_about(guarded: Path) -> None:
+    def search(folder: str) -> str:
+        action = Action(tool="grep_search", args={}, details=None, paths=(f"{guarded}/{folder}/",))
+        return Policy([Rule(ruling="deny", path="secrets/**")], roots=(str(guarded),)).judge(action).ruling
+
+    assert (search("docs"), search("notes")) == ("allow", "ask")
+
+
+WRITING = """
+echo x > docs/plain
+cd docs && echo x > plain
+sed -i s/a/b/ docs/plain
+cp notes/plain docs/plain
+mv docs d2
+rm -r docs
+git rm -q docs/plain
+dd if=x of=docs/plain
+python3 -c 'open("docs/plain","w")'
+find . -name plain -delete
+ln -s docs d; echo x > d/plain
+tar xf t.tar -C docs
+git rm -rfq .
+"""
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("text", WRITING.strip().splitlines())
+def test_what_edits_must_not_change_a_command_must_not_change_unasked(guarded: Path, text: str) -> None:
+    def by(rule: Rule, text: str) -> str:
+        details = ExecDetails(command=text, roots=(), directory=str(guarded), risk="high", risk_reason="")
+        return Policy([rule], "yolo", roots=(str(guarded),)).judge(Action(tool=SHELL, args={}, details=details)).ruling
+
+    rule = Rule(ruling="deny", tool="write_file", path="docs/**")
+    assert by(rule, text) == "ask"
+    assert by(rule, "cat docs/plain; grep -r x docs") == "allow"
+    assert by(rule, "echo x > notes/other") == "allow"
 
 
 def test_a_search_of_one_file_with_a_second_name_is_asked_about_too(guarded: Path) -> None:
@@ -587,9 +628,9 @@ def test_a_guarded_file_is_denied_wherever_a_cd_leads(guarded: Path, text: str) 
 
 def test_a_search_after_a_cd_reads_the_files_there(guarded: Path) -> None:
     cd, rg = (parse_allowed(f"{SHELL}({name})") for name in ("cd", "rg"))
-    assert in_folder(guarded, "cd notes && rg x", cd, rg) == "allow"
-    assert in_folder(guarded, "cd notes; rg x", cd, rg) == "ask"
-    assert in_folder(guarded, "cd notes && cd .. && rg x", cd, rg) == "ask"
+    assert in_folder(guarded, "cd docs && rg x", cd, rg) == "allow"
+    assert in_folder(guarded, "cd docs; rg x", cd, rg) == "ask"
+    assert in_folder(guarded, "cd docs && cd .. && rg x", cd, rg) == "ask"
 
 
 def test_a_deny_for_an_argument_is_a_glob_over_the_whole_command() -> None:

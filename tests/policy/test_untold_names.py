@@ -68,6 +68,11 @@ git worktree add ../x
 git submodule foreach 'cat ../gua*'
 sqlite3 :memory: "select readfile('gua'||'rded.txt')"
 curl "file://$PWD/gua%72ded.txt"
+curl -s "file://$PWD/secrets/k"
+python3 -m http.server >/dev/null 2>&1 & curl -s http://127.0.0.1:8000/secrets/k
+grep -r x > out; cat out
+timeout 5 rg x
+git diff > out
 ed -s <<< 'r gua*'
 gcc -E -x c - <<< '#include "guarded.txt"'
 docker run -v .:/x alpine cat /x/guarded.txt

@@ -35,6 +35,16 @@ def has_other_names(path: str) -> bool:
     return _linked(path) is not None
 
 
+def second_name_below(folder: str) -> str | None:
+    """A file below this folder that has another name as well. In a folder that is too large to check, its own name."""
+    for seen, (entry, _) in enumerate(_below((folder,))):
+        if seen >= _MAX_ENTRIES:
+            return folder
+        if not entry.is_symlink() and _linked(entry) is not None:
+            return entry.path
+    return None
+
+
 def why_second_name(path: str, roots: Sequence[str]) -> str | None:
     """The reason if a file is, or may be, a workspace secret under another name."""
     identity = _linked(path)

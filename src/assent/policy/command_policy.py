@@ -12,7 +12,7 @@ from posixpath import isdir, normpath, realpath
 from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
-from assent.files.hard_links import has_other_names
+from assent.files.hard_links import has_other_names, second_name_below
 from assent.plan import Plan, SandboxName, Stage, simple_commands
 from assent.policy.built_in import PLAIN_READS, READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
@@ -30,7 +30,7 @@ from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
-from assent.policy.guarded_names import is_plain, named_in_texts, swept, words_of
+from assent.policy.guarded_names import goes_through, is_plain, named_in_texts, opens_folders, swept, words_of
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling, can_contain
 from assent.policy.sandbox_choice import absolute, sandbox_of, widest
@@ -40,10 +40,10 @@ from assent.policy.shell.command_rules import program
 from assent.policy.shell.command_survey import Found
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.parsed import parse, understood
-from assent.policy.shell.paths import has_wildcard
+from assent.policy.shell.paths import has_wildcard, inside
 from assent.policy.shell.unknown_words import ANY_WORD
 from assent.policy.symlink_checks import matches_of, place_behind, repository_behind, secret_behind
-from assent.policy.target_checks import module_behind, write_behind
+from assent.policy.target_checks import discarded_behind, module_behind, write_behind
 from assent.policy.untold_names import why_untold
 
 
@@ -69,7 +69,9 @@ class CommandJudge:
         self._roots = roots
         self._rules = list(rules)
         self._whole = [rule for rule in self._rules if not rule.words() and not rule.path]
-        self._guards = [rule for rule in self._rules if rule.path and rule.ruling != "allow"]
+        guards = [rule for rule in self._rules if rule.path and rule.ruling != "allow"]
+        self._guards = [rule for rule in guards if not rule.keeps_unchanged(_TOOL)]
+        self._write_guards = [rule for rule in guards if rule.keeps_unchanged(_TOOL)]
         self._grants = [grant for grant in grants if self._holds_here(grant)]
 
     def _holds_here(self, grant: Grant) -> bool:
@@ -139,6 +141,7 @@ class CommandJudge:
         """An unparsed command is split into pieces, any of which may be a folder: too many rather than too few."""
         text = self._with_known_folders(" ".join((self._details.command, *more)))
         pieces: list[str] = _PIECE.findall(f"{text} {_QUOTE.sub('', text)}")
+        pieces += [part for piece in pieces for part in _SEPARATOR.split(piece) if part not in ("", piece)]
         folders: list[str] = [self._details.directory]
         for piece in pieces:
             led = [place for cwd in folders if isdir(place := normpath(_place(piece, cwd))) and place not in folders]
@@ -173,7 +176,7 @@ class CommandJudge:
         """Files that rules guard are in the workspace, so no sandbox keeps a command from them. What a rule lets run
         outside the sandbox would not work in it.
         """
-        if self._mode != "contained" or self._guards or not can_contain(self._details):
+        if self._mode != "contained" or self._guards or self._write_guards or not can_contain(self._details):
             return False
         return found.plan is None or all(rule.sandbox != "off" for rule in self._choosing())
 
@@ -196,10 +199,12 @@ class CommandJudge:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
         if missing := next((one for one in chosen if one in self._details.no_sandbox), None):
             return Verdict("ask", "rule", f"a rule requires the sandbox `{missing}`, which does not work here")
-        reads = only_reads(self._details.command, self._details.directory, self._roots)
-        sandbox = "read-only" if reads and not chosen else sandbox_of(found.plan, chosen)
+        sandbox = "read-only" if self._only_reads() and not chosen else sandbox_of(found.plan, chosen)
+        if found.plan.only_confined and (sandbox == "off" or "workspace" in self._details.no_sandbox):
+            return Verdict("ask", "rule", "the files that it writes are not named in it, and no sandbox would bound it")
+        confined = found.plan.only_confined or bool(chosen)
         plan = replace(
-            found.plan, sandbox=sandbox, only_confined=bool(chosen), domains=_union(one.domains for one in given)
+            found.plan, sandbox=sandbox, only_confined=confined, domains=_union(one.domains for one in given)
         )
         plan = replace(plan, writable=_union(map(absolute, one.writable) for one in given))
         if self._details.wider and not _suffices(plan, self._details):
@@ -229,42 +234,66 @@ class CommandJudge:
 
     def _by_guards(self, found: Judgement) -> Verdict | None:
         """Words may reach a guarded file without naming it: inside a text, through its folder, a wildcard or a hard
-        link.
+        link. What only reads may reach files that a rule keeps from being changed.
         """
-        if not self._guards:
+        guards = [*self._guards, *(() if self._only_reads() else self._write_guards)]
+        if not guards:
             return None
         parsed = parse(self._details.command)
         if why := why_untold(parsed, readable=found.readable):
-            return by_guard(self._guards[0], f"{why}, and it may name a file that {{rule}} is about")
+            return by_guard(guards[0], f"{why}, and it may name a file that {{rule}} is about")
         try:
             names, trees = self._reached(found)
         except _TooMany:
-            return by_guard(self._guards[0], "it may name a file that {rule} is about")
+            return by_guard(guards[0], "it may name a file that {rule} covers")
         named = {one for name in names for one in _lies(name)}
         below = {one.rstrip("/") + "/" for tree in trees for one in _lies(tree)}
-        for rule in self._guards:
+        for rule in guards:
             if any(rule.guards(one, self._roots) for one in named):
                 return by_guard(rule, "it may name a file that {rule} covers")
             if any(rule.may_be_below(tree, self._roots) for tree in below):
                 return by_guard(rule, "it may reach files that {rule} covers")
-        if any(map(has_other_names, names)):
-            return by_guard(
-                self._guards[0], "a file in it has a second name (hard link) and may be one that {rule} covers"
-            )
+        if any(map(has_other_names, names)) or any(map(second_name_below, self._walked(found))):
+            return by_guard(guards[0], "a file in it has a second name (hard link) and may be one that {rule} covers")
         return None
+
+    def _walked(self, found: Judgement) -> list[str]:
+        """Folders of the workspace whose files it may open, whatever their names."""
+        if found.readable:
+            stages = [(stage, cwds) for stage, cwds in self._in_folders() if opens_folders(stage.words[0].text)]
+            words = [
+                _place(expanded(word, cwd), cwd) for stage, cwds in stages for word in words_of(stage) for cwd in cwds
+            ]
+            here = [cwd for stage, cwds in stages if goes_through(stage.words) for cwd in cwds]
+        else:
+            words, here = self._named_by_text(), list[str]()
+        roots = list(map(realpath, self._roots))
+        folders = [*filter(isdir, words), *here, *self._searched()]
+        return [folder for folder in folders if inside(realpath(folder), roots)]
+
+    def _only_reads(self) -> bool:
+        return only_reads(self._details.command, self._details.directory, self._roots)
 
     def _reached(self, found: Judgement) -> tuple[list[str], list[str]]:
         """What may be names of files in the command, and the folders whose files it may read."""
         if not found.readable:
             names = self._named_by_text(*self._inside(parse(self._details.command).seen.commands))
-            return names, list(filter(isdir, names))
+            return names, [*filter(isdir, names), *self._searched()]
         words = self._named()
         texts = [
             place for stage, places in self._in_folders() for cwd in places for place in named_in_texts(stage, cwd)
         ]
         inside = self._inside()
         inner = self._named_by_text(*inside) if inside else []
-        return [*words, *texts, *inner], [*filter(isdir, (*words, *texts, *inner)), *self._swept()]
+        trees = [*filter(isdir, (*words, *texts, *inner)), *self._swept(), *self._searched()]
+        return [*words, *texts, *inner], trees
+
+    def _searched(self) -> list[str]:
+        """Where commands inside a text, or in a line that was not understood, search by default."""
+        parsed = parse(self._details.command)
+        own = [one for one in (*parsed.seen.commands, *parsed.inner) if not one.other_name]
+        known = [one.words for one in own if one.nested or isinstance(parsed.steps, Refused)]
+        return [self._details.directory] if any(map(goes_through, known)) else []
 
     def _inside(self, outer: Iterable[Found] = ()) -> list[str]:
         """The words of commands inside a text, without their quotes, and the texts that programs get as input."""
@@ -298,8 +327,15 @@ class CommandJudge:
         used = self._used_grants()
         if used is None or used:
             return self._by_words(found)
+        if not self._needs_no_rule():
+            verdict = self._by_words(found)
+            return verdict if verdict.plan is None else replace(verdict, plan=replace(verdict.plan, inside=True))
         plan = replace(found.plan, inside=True, sandbox="read-only")
         return Verdict("allow", "rule", _why(found), f"built-in: {_decided_by(found, 'allow')}", plan)
+
+    def _needs_no_rule(self) -> bool:
+        """Whether every part of it only reads; otherwise rules allow the parts that do more."""
+        return CommandJudge(self._details, (), (), self._mode, self._roots).judgement(built_in=True).plan is not None
 
     @property
     def _is_bounded(self) -> bool:
@@ -395,11 +431,13 @@ _MAX_PATHS = 20_000
 _MAX_WILDCARDS = 100
 _QUOTE = re.compile(r"['\"\\]")
 _PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
+_SEPARATOR = re.compile(r"[:,@]")
+_TOOL = "run_shell_command"
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 
 
 def _by_link(plan: Plan) -> Verdict | None:
-    checks = (secret_behind, write_behind, place_behind, repository_behind, module_behind)
+    checks = (secret_behind, write_behind, discarded_behind, place_behind, repository_behind, module_behind)
     why = next((why for check in checks if (why := check(plan))), None)
     return None if why is None else Verdict("ask", "rule", why)
 

@@ -11,7 +11,7 @@ from posixpath import dirname
 
 from assent.git_folder import split_options
 from assent.plan import Stage, Word
-from assent.policy.cwd_tracking import before_wildcard, is_wild
+from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
 from assent.policy.shell.recursive_search import walks
@@ -26,6 +26,7 @@ _PLAIN = frozenset(
     """.split()  # noqa: SIM905
 )
 """Each word of these is one file, a pattern or a number, never a text with names in it."""
+_NAMES_ONLY = frozenset("cd ls mkdir touch test [ echo printf pwd realpath readlink dirname basename stat du".split())  # noqa: SIM905
 _FEEDING = frozenset(("xargs", "parallel"))
 _SHOWING = frozenset(
     """
@@ -43,11 +44,17 @@ def is_plain(name: str) -> bool:
     return program(name) in _PLAIN
 
 
+def opens_folders(name: str) -> bool:
+    """Whether it may open the files in a folder that one of its words names."""
+    return program(name) not in _NAMES_ONLY
+
+
 def named_in_texts(stage: Stage, cwd: str) -> list[str]:
     """What may be paths inside the words of a command."""
     if is_plain(stage.words[0].text):
         return [_place(word.text, cwd) for word in words_of(stage) if word.text.startswith("/proc/")]
-    pieces = [piece for word in words_of(stage) for piece in _PIECE.findall(word.text)]
+    texts = [word.text if is_wild(word) else expanded(word, cwd) for word in words_of(stage)]
+    pieces = [piece for text in texts for piece in _PIECE.findall(text)]
     return [_place(piece, cwd) for piece in dict.fromkeys(pieces)]
 
 
@@ -59,17 +66,17 @@ def _place(piece: str, cwd: str) -> str:
 
 def swept(stage: Stage, cwd: str) -> list[str]:
     """Folders whose files are read unnamed: those of wildcards, and where a program starts by default."""
-    here = [cwd] if _goes_through(stage) else []
+    here = [cwd] if goes_through(stage.words) else []
     wild = [dirname(before_wildcard(word, cwd)) for word in words_of(stage) if is_wild(word)]
     return [*(folder if folder[:1] == "/" else f"{cwd}/{folder}" for folder in wild), *here]
 
 
-def _goes_through(stage: Stage) -> bool:
+def goes_through(words: Sequence[Word]) -> bool:
     """Whether it reads files that no word names, beginning in its own folder."""
-    names = [program(word.text) for word in stage.words]
-    if "git" in names and _shows_history([word.text for word in stage.words[names.index("git") + 1 :]]):
+    names = [program(word.text) for word in words]
+    if "git" in names and _shows_history([word.text for word in words[names.index("git") + 1 :]]):
         return True
-    use = examine(names[0], stage.words)
+    use = examine(names[0], tuple(words))
     if not _FEEDING.isdisjoint(names) or "http.server" in names:
         return True
     return use is not None and walks(use) and not use.reads

@@ -23,7 +23,7 @@ from assent.approval import (
     Mode,
     UnapprovedFile,
 )
-from assent.files.hard_links import has_other_names
+from assent.files.hard_links import has_other_names, second_name_below
 from assent.plan import ExecutedFile
 from assent.policy.action import Action
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only, stricter
@@ -227,8 +227,9 @@ class Policy:
         rule = next((r for r in guards if any(r.may_be_below(tree, self._roots) for tree in trees)), None)
         if rule is not None:
             return by_guard(rule, "it searches a folder with files that {rule} covers")
-        if guards and any(has_other_names(path.rstrip("/")) for path in action.paths):
-            return by_guard(guards[0], "the file has a second name (hard link) and may be one that {rule} covers")
+        files = [path for path in action.paths if has_other_names(path.rstrip("/"))]
+        if guards and (files or any(map(second_name_below, trees))):
+            return by_guard(guards[0], "a file in it has a second name (hard link) and may be one that {rule} covers")
         return None
 
     def _by_mode(self, action: Action) -> Verdict | None:

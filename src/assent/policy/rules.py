@@ -22,7 +22,9 @@ _WHOLE_HOST = r"https?://[^/*?]+/"
 """The required start of a glob that allows addresses: `https://a.org*` would also match `https://a.org.evil.net`."""
 _UPWARDS = r"(?:\.|%2e){2}"
 
-_SHOWING = ("read_many_files", "grep_search", "run_shell_command")
+_COMMANDS = "run_shell_command"
+_CHANGING = ("write_file", "replace")
+_SHOWING = ("read_many_files", "grep_search", _COMMANDS)
 """Tools that show file content, whatever their arguments."""
 
 TIERS: tuple[Tier, ...] = ("admin", "user", "workspace", "session", "built-in")
@@ -68,7 +70,11 @@ class Rule(Struct, frozen=True, kw_only=True):
         """Everything that can be checked without looking at files. A command rule is about nothing else."""
         return (
             (not self.command or bool(self.argument) or isinstance(action.details, ExecDetails))
-            and (text_matches(self.tool, action.tool) or self._keeps_content(action.tool))
+            and (
+                text_matches(self.tool, action.tool)
+                or self._keeps_content(action.tool)
+                or self.keeps_unchanged(action.tool)
+            )
             and (not self.modes or mode in self.modes)
             and (not self.server or text_matches(self.server, action.server))
             and (not self.domain or self._domain_matches(action))
@@ -81,6 +87,11 @@ class Rule(Struct, frozen=True, kw_only=True):
         """What read_file must not read, a search or a command must not show either."""
         kept = bool(self.path) and self.ruling != "allow" and text_matches(self.tool, "read_file")
         return kept and tool in _SHOWING
+
+    def keeps_unchanged(self, tool: str) -> bool:
+        """What write_file or replace must not change, a command must not change either; it may read it."""
+        about = self.path and self.ruling != "allow" and any(text_matches(self.tool, one) for one in _CHANGING)
+        return bool(about) and tool == _COMMANDS and not text_matches(self.tool, tool) and not self._keeps_content(tool)
 
     def words(self) -> tuple[str, ...]:
         """The command words it covers; empty for a rule about whole tools."""

@@ -102,6 +102,8 @@ def _beyond(cwd: str, roots: Sequence[str], words: Sequence[str], texts: set[int
 
 
 def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    if name == "git" and (why := _in_history(stage, cwd, roots)) is not None:
+        return why
     if stage.hides:  # git shows changes of any files
         return _may_come_upon_linked(stage, cwd, roots)
     if _comes_upon_files(name, stage):
@@ -111,6 +113,18 @@ def _stage(name: str, stage: Stage, cwd: str, roots: Sequence[str]) -> str | Non
     if name == "find":
         return _starts_outside(stage, cwd, roots)
     return _behind(stage, cwd, roots) if shows_content(name) else None
+
+
+def _in_history(stage: Stage, cwd: str, roots: Sequence[str]) -> str | None:
+    """`git show HEAD:conf/dev` shows what `.env -> conf/dev` leads to."""
+    for word in stage.words[1:]:
+        _, colon, path = word.text.partition(":")
+        places = [os.path.join(place, path) for place in (cwd, *roots)] if colon and path else []
+        if any(_leads_to_secret(place, cwd, roots, wild=False) for place in places if os.path.lexists(place)):
+            return f"`{word.text}` is a version of a file that may hold secrets"
+        if (why := _first_twin(places, cwd, roots)) is not None:
+            return f"`{word.text}`: {why}"
+    return None
 
 
 def _comes_upon_files(name: str, stage: Stage) -> bool:

@@ -20,7 +20,8 @@ from assent.policy.shell.paths import inside, protected
 from assent.policy.shell.python_code import imported
 from assent.policy.symlink_checks import entries, matches_of
 
-_BRINGING = (("cp",), ("mv",), ("ln",), ("git", "mv"))
+_BRINGING = (("cp",), ("mv",), ("ln",), ("install",), ("git", "mv"))
+_NEW_BRANCH = ("-b", "-B", "--orphan", "-t", "--track", "--detach", "-d")
 _PARTS: tuple[tuple[str, ...], ...] = ((), ("__init__.py",), ("__main__.py",))
 _RECURSIVE = ("-r", "-R", "-a", "--recursive", "--archive")
 
@@ -31,7 +32,7 @@ def write_behind(plan: Plan) -> str | None:
     if (there := next((path for path in _trees(plan) if os.path.lexists(path)), None)) is not None:
         return f"{there} already exists, and its content may be overwritten"
     arriving = list(_arrivals(plan))
-    for path in (*plan.writes, *(one.path for one in arriving if one.by == "cp")):  # `mv` replaces a link
+    for path in (*plan.writes, *(one.path for one in arriving if one.by in ("cp", "install"))):  # `mv` replaces a link
         real = os.path.realpath(path)
         if "gitconfig" in os.path.basename(path):
             continue
@@ -40,6 +41,18 @@ def write_behind(plan: Plan) -> str | None:
         if real != os.path.normpath(path) and protected(real, roots):  # the text itself has been judged
             return f"{path} leads to {real}, which is run or trusted by tools or later commands"
     return next((why for one in arriving if (why := _new_meaning(one, roots))), None)
+
+
+def discarded_behind(plan: Plan) -> str | None:
+    """Why `git checkout x` would discard changes: x is a file, not a branch."""
+    for stage, folders in with_folders(plan):
+        use = examine(program(stage.words[0].text), stage.words)
+        if use is None or use.names != ("git", "checkout") or use.option(*_NEW_BRANCH) is not None:
+            continue
+        for cwd in (os.path.join(cwd, use.option("-C") or "") for cwd in folders):
+            if named := next((one.text for one in use.operands if os.path.lexists(os.path.join(cwd, one.text))), None):
+                return f"{named} is a file, and its changes would be discarded"
+    return None
 
 
 class _Arrival(Struct, frozen=True):

@@ -6,7 +6,7 @@ Knows words; opens no archive.
 import re
 
 from assent.plan import Word
-from assent.policy.shell.options import Use, Words
+from assent.policy.shell.options import Use, Words, option_writes
 from assent.policy.shell.paths import secret
 
 _OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
@@ -19,7 +19,7 @@ _ARCHIVE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.zip")
 def tar(use: Use, words: Words) -> None:
     first = words[1].text if len(words) > 1 else ""
     archives = [word.text for word in use.reads]
-    if tar_packs(use, first):
+    if tar_packs(use, first) or tar_unpacks(use, first):
         return
     if not first.startswith("-"):
         if not _OLD_TAR.fullmatch(first):
@@ -55,13 +55,36 @@ def tar_packs(use: Use, first: str) -> bool:
     return True
 
 
+def tar_unpacks(use: Use, first: str) -> bool:
+    """`tar -xzf x.tgz -C FOLDER`, under a rule that names `-x`; the archive says which files it writes."""
+    named = [value for name, value in use.seen if name in ("-f", "--file")]
+    if not first.startswith("-") or use.option("-x", "--extract", "--get") is None or len(named) != 1:
+        return False
+    if not _TAR_FILE.fullmatch(named[0]) or use.option("-T", "--files-from", "-P", "-h") is not None:
+        return False
+    use.confined = use.makes = True
+    return True
+
+
 def unzip(use: Use, _words: Words) -> None:
     """`-p` shows the files named after the archive, or all of them."""
     shown = use.texts
     if use.option("-p") is not None and (not shown or any(not word.literal or secret(word, "/") for word in shown)):
         use.problems.append("it may show a secret")
-    if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is None:
-        use.problems.append("`unzip` without `-l` unpacks")
+    if use.option("-l", "-v", "-t", "-Z", "-z", "-p") is not None:
+        return
+    if not use.operands or not _ARCHIVE.fullmatch(use.operands[0].text):
+        use.problems.append("it does not unpack a plain archive")
+    named = option_writes("-d", use.option("-d") or "")
+    use.problems[:] = [problem for problem in use.problems if problem != named]
+    use.confined = use.makes = True
+
+
+def copying(use: Use, _words: Words) -> None:
+    """`rsync -a src/ copy/`, on this machine."""
+    if len(use.operands) < 2 or any(not word.literal or ":" in word.text for word in use.operands):
+        use.problems.append("it may copy to or from another machine")
+    use.confined = True
 
 
 def listing(use: Use, _words: Words) -> None:

@@ -157,7 +157,9 @@ _PLAIN_PATH = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 def _patch(use: Use, _words: Words) -> None:
     """The patch says which files it changes."""
     if use.option("--dry-run", "--version", "--help") is None:
-        use.problems.append("without `--dry-run` it changes files that only the patch names")
+        use.confined = True
+    if use.operands:
+        use.problems.append("it names the file to change; let the patch name it")
 
 
 CHECKS: dict[str, Callable[[Use, Words], None]] = {
@@ -251,6 +253,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "playbook": compiling.playbook,
     "docker-build": builders.docker_build,
     "dotnet-add": builders.dotnet_add,
+    "rsync": archives.copying,
     "certificate": system_programs.certificate,
     "compiler": compilers.compiler,
     "javac": compilers.javac,

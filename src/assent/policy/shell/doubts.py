@@ -26,6 +26,17 @@ _PROGRAM_VARIABLE = re.compile(
 )
 _READ_FILES = FILE_SHELLS.union(("source", "."))
 _BUILD_FILES = ("makefile", "gnumakefile", "justfile", ".justfile", "build.ninja")
+_MAKE_SETTING = re.compile(r"(?<!\S)(?:--eval\b|-E|(?:GNU)?MAKEFLAGS=|MAKEFILES=|\.DEFAULT_GOAL\b)")
+_STARTS_PROGRAMS = re.compile(
+    r"subprocess|popen|system|exec|spawn|\bpty\b|ctypes|child_process|__import__|importlib|getattr|eval|fork|`|%x|\bqx\b"
+    r"|passthru",
+    re.IGNORECASE,
+)
+_COMPUTES = re.compile(
+    r"['\")]\s*[+.]+\s*['\"\w(]|[\w)]\s*\+\s*['\"]|chr|join|decode|fromChar|format|replace|reverse|\\[xu0-7]|\bf['\"]|['\"]\s*%"
+    r"|\[::|__import__|importlib|getattr|\beval|\$\{|\$\w|argv|environ|pack\(|['\"]\s+['\"]",
+    re.IGNORECASE,
+)
 _LATER = frozenset(("at", "batch"))
 _BUILDS = ("make", "gmake", "remake", "just", "ninja")
 _FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -72,6 +83,8 @@ def _unknown_name(command: Found, name: str, programs: frozenset[str]) -> str | 
         return "The name of a program is only known at run time"
     if "git" in programs and ("GIT_CONFIG" in command.text or "--config-env" in command.text):
         return "It changes the settings of git"
+    if "make" in programs and _MAKE_SETTING.search(command.text):
+        return "It may choose other targets"
     if _gives_name(name, command, programs):
         return "It gives a program another name or stores it in a variable"
     return None
@@ -90,7 +103,9 @@ def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | 
     if feeds(use) and any(_may_run(word) for word in use.payload):
         return "It reads commands from its input"
     if (use.models[0].kind == "interpreter" or name in _CODE) and any(
-        names_program(word.text, programs) for word in command.words[1:] if not word.text.isalnum()
+        names_program(word.text, programs) or _hides_program(word.text)
+        for word in command.words[1:]
+        if not word.text.isalnum()
     ):
         return "A program in it may run another one"
     return None
@@ -101,6 +116,11 @@ def commands_from_elsewhere(use: Use, name: str, words: Words) -> bool:
     if name in _BUILDS:
         return any(word.text.endswith(_FROM_INPUT) for word in words[1:])
     return use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use)
+
+
+def _hides_program(code: str) -> bool:
+    """Whether code may start a program whose name it puts together: `popen('r' + 'm x')`."""
+    return _STARTS_PROGRAMS.search(code) is not None and _COMPUTES.search(code) is not None
 
 
 class Written(Struct, frozen=True):
@@ -135,6 +155,8 @@ def names_in_variable(assigned: Sequence[str], programs: frozenset[str]) -> str 
     """`EDITOR='rm x'; git commit`."""
     for one in assigned:
         name, _, value = one.partition("=")
+        if "make" in programs and _MAKE_SETTING.match(one):
+            return "It may choose other targets"
         if _PROGRAM_VARIABLE.fullmatch(name) and names_program(value, programs):
             return "It gives a program another name or stores it in a variable"
     return None
@@ -150,7 +172,9 @@ def _runs_input(name: str, use: Use | None, command: Found, programs: frozenset[
             return "A program in it reads its commands from elsewhere"
         if use.models[0].kind == "program" and not use.problems and name not in _CODE:
             return None
-    return "It gives a program a text that names another one" if names_program(command.input, programs) else None
+    runs_code = use is not None and use.models[0].kind == "interpreter" and _hides_program(command.input)
+    named = runs_code or names_program(command.input, programs)
+    return "It gives a program a text that names another one" if named else None
 
 
 def gets_code(words: Words) -> bool:

@@ -167,7 +167,8 @@ def git_reflog(use: Use, _words: Words) -> None:
 
 def git_checkout(use: Use, words: Words) -> None:
     plain = all(_BRANCH.fullmatch(word.text) or word.unknown for word in use.operands)
-    if not plain or any(word.text == "--" for word in words):
+    makes = use.option("-b", "-B", "--orphan", "-t", "--track") is not None
+    if not plain or any(word.text == "--" for word in words) or (len(use.operands) > 1 and not makes):
         use.problems.append("it may discard changes in files")
 
 

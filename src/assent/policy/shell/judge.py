@@ -148,10 +148,10 @@ def _both_readers_agree(steps: Sequence[Step], seen: Survey) -> bool:
 def _plan(steps: tuple[Step, ...], verdicts: Sequence[CommandVerdict], where: CommandPlace) -> Plan:
     writes = tuple(path for verdict in verdicts for path in verdict.writes)
     sweeps = any(verdict.sweeps for verdict in verdicts)
+    confined = any(verdict.confined for verdict in verdicts)
     hidden = hidden_paths() if any(stage.hides for stage in simple_commands(steps)) else ()
-    return Plan(
-        steps=steps, cwd=where.cwd, roots=where.roots, writes=writes, sweeps=sweeps, secret=secret_path(), hidden=hidden
-    )
+    bounds = Plan(steps=steps, cwd=where.cwd, roots=where.roots, secret=secret_path(), hidden=hidden)
+    return replace(bounds, writes=writes, sweeps=sweeps, only_confined=confined)
 
 
 def _part(verdict: CommandVerdict) -> PartJudgement:

@@ -52,6 +52,7 @@ class Use(Struct, kw_only=True):
     found: bool = False  # one of its words stands for whatever find finds
     wild: bool = False  # the value of an option contains a wildcard
     by_name: bool = False  # only a rule that names it in full covers it
+    confined: bool = False  # it writes files that no word names, so it needs a sandbox
     makes: bool = False  # it creates or changes something, unlike its sub-command with other words
     also: list[tuple[str, ...]] = []  # more commands in its words: `make test install` has one
 
@@ -70,6 +71,10 @@ class Use(Struct, kw_only=True):
 
 def option_problem(option: str, effect: OptionEffect) -> str:
     return _EFFECTS[effect].format(option)
+
+
+def option_writes(option: str, file: str) -> str:
+    return f"`{option}` writes to the file {file}"
 
 
 _EFFECTS: dict[OptionEffect, str] = {
@@ -348,7 +353,7 @@ class _Scan:
                 found.reads.append(value)
             case "write":
                 found.writes.append(value)
-                found.problems.append(f"`{name}` writes to the file {value.text}")
+                found.problems.append(option_writes(name, value.text))
             case "change" | "execute":
                 self._add_effect(name, use)
                 found.runs += [value.text] if use == "execute" else []

@@ -269,7 +269,8 @@ def _same_path(name: str, token: str) -> bool:
 
 
 _TASK = re.compile(r"[:/;@\s]+")
-_CLAUSE = re.compile(r"([ugoa]*)([+=])([rwx]+)")
+_CLAUSE = re.compile(r"([ugoa]*)((?:[+=-](?:[rwxXst]*|[ugo]))+)")
+_RIGHTS = re.compile(r"[+=]([rwxXstugo]*)")
 _OCTAL = re.compile(r"0*([0-7]{3})")
 
 
@@ -290,9 +291,13 @@ def _rights(mode: str) -> frozenset[str]:
     if (octal := _OCTAL.fullmatch(mode)) is not None:
         bits = zip("ugo", map(int, octal[1]), strict=True)
         return frozenset(who + right for who, bit in bits for right, value in _BITS if bit & value)
-    found = [_CLAUSE.fullmatch(one) for one in mode.split(",")]
-    everybody = [(one[1].replace("a", "ugo") or "ugo", one[3]) for one in found if one is not None]
-    return frozenset(who + right for whom, rights in everybody for who in whom for right in rights)
+    given = set[str]()
+    for clause in filter(None, map(_CLAUSE.fullmatch, mode.split(","))):
+        for right in "".join(_RIGHTS.findall(clause[2])).lower():
+            same = _BITS if right not in "ugo" else [one for one in _BITS if right + one[0] in given]  # `go=u`
+            rights = [one for one, _ in same] if right in "ugo" else [right]
+            given |= {who + one for who in clause[1].replace("a", "ugo") or "ugo" for one in rights}
+    return frozenset(given)
 
 
 _BITS = (("r", 4), ("w", 2), ("x", 1))

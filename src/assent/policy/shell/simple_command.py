@@ -24,7 +24,7 @@ from assent.policy.shell.command_rules import CommandRules, Prefix, covering, pr
 from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
 from assent.policy.shell.git_secrets import hides, listing, with_limited_objects
-from assent.policy.shell.options import Use, examine, option_problem, spread, with_options
+from assent.policy.shell.options import Use, examine, option_problem, option_writes, spread, with_options
 from assent.policy.shell.outside_words import leading_out
 from assent.policy.shell.paths import secret
 from assent.policy.shell.program_models import ProgramModel
@@ -69,6 +69,8 @@ class CommandVerdict(Struct, frozen=True, kw_only=True):
     writes: tuple[str, ...] = ()
     sweeps: bool = False
     """It searches, and is told to skip secrets."""
+    confined: bool = False
+    """It writes files that no word names, so it runs only in a sandbox."""
 
 
 def judge_stage(
@@ -145,6 +147,7 @@ def _decide(
         stage=_hardened(stage, use),
         writes=written_paths(use, where),
         sweeps=passes_over(use),
+        confined=use.confined,
     )
 
 
@@ -187,7 +190,10 @@ def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | Non
 def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace) -> list[str]:
     """A rule that names an option that changes files covers it: `prettier --write`. The files must be ordinary ones."""
     changes = [effect for effect in use.effects if effect[1] == "change"]
-    meant = [option_problem(*effect) for effect in changes if effect[0] in spread(rule)]
+    named = spread(rule)
+    meant = [option_problem(*effect) for effect in changes if effect[0] in named]
+    to_files = [option_writes(*option) for option in use.seen if option[0] in named]  # `sort -o x`
+    problems = [problem for problem in problems if problem not in to_files]
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
@@ -243,6 +249,7 @@ def _wrapped(
         stage=ready,
         writes=inner.writes,
         sweeps=inner.sweeps,
+        confined=inner.confined,
     )
 
 
@@ -273,9 +280,8 @@ def _finding(stage: Stage, clause: Clause, rules: CommandRules, where: CommandPl
         return CommandVerdict(decision="ask", by=inner.by, why=inner.why, stage=stage)
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
     sweeps = inner.sweeps or clause.passes_over
-    return CommandVerdict(
-        decision="allow", by=f"{outer.by}, {inner.by}", why=f"{outer.why} {inner.why}", stage=ready, sweeps=sweeps
-    )
+    by, why = f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}"
+    return CommandVerdict(decision="allow", by=by, why=why, stage=ready, sweeps=sweeps, confined=inner.confined)
 
 
 def _fed_by(use: Use, where: CommandPlace) -> CommandPlace:
