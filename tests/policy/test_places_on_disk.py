@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from assent.approval import ExecDetails
+from assent.plan import SandboxName
 from assent.policy.action import Action
+from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 
@@ -31,6 +33,7 @@ def files(folder: Path, *names: str) -> Path:
 FINDS_IT = [
     *("cat conf/dev", "head conf/*", "grep -rh note conf", "grep -r note", "rg note", "diff conf src"),
     *("git grep note", "git grep src", "git log -p", "git diff HEAD -- conf", "git diff -- ':/'", "git diff -- 'c*'"),
+    *("git show HEAD:conf/dev", "git show HEAD:./conf/dev", "git cat-file -p HEAD:conf/dev"),
     *("cd src && git log -p", "cd src && cat ../conf/dev", "find conf -name dev | xargs cat"),
 ]
 
@@ -180,3 +183,50 @@ def test_a_module_of_the_workspace_does_not_run_instead_of_one_that_another_load
 )
 def test_a_patch_may_be_tried_but_not_applied(tmp_path: Path, text: str, rule: str, expected: str) -> None:
     assert ruling(files(tmp_path, "a.diff"), text, rule) == expected
+
+
+@pytest.mark.spec("C8")
+def test_checking_out_a_file_discards_its_changes_and_asks(tmp_path: Path) -> None:
+    files(tmp_path, "f", "src/a")
+    asks = ["git checkout f", "git checkout src", "git checkout HEAD f", "git checkout main g", "git -C src checkout a"]
+    assert [ruling(tmp_path, text, "git checkout") for text in asks] == ["ask"] * len(asks)
+    allowed = ["git checkout main", "git checkout -b f", "git checkout -b topic main"]
+    assert [ruling(tmp_path, text, "git checkout") for text in allowed] == ["allow"] * len(allowed)
+
+
+@pytest.mark.spec("C8")
+def test_deleting_what_is_behind_a_link_asks(tmp_path: Path) -> None:
+    files(tmp_path, "real/a", "build/a")
+    (tmp_path / "dist").symlink_to("real")
+    assert [ruling(tmp_path, text, "rm") for text in ("rm -rf dist/", "rm -rf dist", "rm -rf build/")] == [
+        "ask",
+        "allow",
+        "allow",
+    ]
+
+
+def test_what_a_rule_allows_beside_a_reading_command_is_not_run_read_only(tmp_path: Path) -> None:
+    def sandbox(text: str, rule: str) -> str | None:
+        details = ExecDetails(command=text, roots=(), directory=str(tmp_path), risk="high", risk_reason="")
+        rules = [Rule(ruling="allow", tool=SHELL, command=tuple(rule.split()))]
+        return Policy(rules, roots=(str(tmp_path),)).judge(Action(tool=SHELL, args={}, details=details)).runs_in
+
+    assert sandbox("echo hello | tee out.txt", "tee") == "workspace"
+    assert sandbox("git add -A && git status --short", "git add") == "off"
+    assert sandbox("echo hello | wc -l", "tee") == "read-only"
+
+
+@pytest.mark.spec("C8")
+def test_what_writes_unnamed_files_runs_only_in_a_sandbox(tmp_path: Path) -> None:
+    def verdict(no_sandbox: tuple[SandboxName, ...]) -> Verdict:
+        text = "tar -xzf a.tgz"
+        details = ExecDetails(
+            command=text, roots=(), directory=str(tmp_path), risk="high", risk_reason="", no_sandbox=no_sandbox
+        )
+        rules = [Rule(ruling="allow", tool=SHELL, command=("tar", "-xzf"))]
+        return Policy(rules, roots=(str(tmp_path),)).judge(Action(tool=SHELL, args={}, details=details))
+
+    found = verdict(())
+    assert found.plan is not None
+    assert found.plan.only_confined
+    assert verdict(("workspace",)).ruling == "ask"

@@ -567,6 +567,10 @@ find . -name plain -delete
 ln -s docs d; echo x > d/plain
 tar xf t.tar -C docs
 git rm -rfq .
+git clean -fdxq
+git apply p.diff
+patch -p1 < p.diff
+tar -xf a.tar
 """
 
 

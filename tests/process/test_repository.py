@@ -280,6 +280,21 @@ def test_a_folder_is_not_a_remote(world: World, command: str) -> None:
     assert "is not a remote but a folder, whose own hooks and settings would run" in output
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("remote.origin.push", "+refs/heads/main"), ("remote.origin.push", ":x"), ("remote.origin.mirror", "true")],
+)
+def test_no_setting_of_a_repository_forces_a_push(world: World, key: str, value: str) -> None:
+    world.repository(world.work, {"a.txt": "one\n"})
+    world.git("init", "-q", "--bare", "-b", "main", str(world.outside / "remote.git"))
+    world.git("remote", "add", "origin", str(world.outside / "remote.git"))
+    world.git("config", key, value)
+    code, output = world.run("git push")
+    assert code == REFUSED
+    assert "forces or deletes branches" in output
+
+
 def test_an_old_description_of_a_remote_is_refused(world: World) -> None:
     world.repository(world.work, {"a.txt": "one\n"})
     (world.work / ".git" / "remotes").mkdir()

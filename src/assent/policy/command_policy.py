@@ -30,7 +30,15 @@ from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
 from assent.policy.grants import moves
-from assent.policy.guarded_names import goes_through, is_plain, named_in_texts, opens_folders, swept, words_of
+from assent.policy.guarded_names import (
+    changes_unnamed,
+    goes_through,
+    is_plain,
+    named_in_texts,
+    opens_folders,
+    swept,
+    words_of,
+)
 from assent.policy.query_commands import is_question
 from assent.policy.rules import Rule, Ruling, can_contain
 from assent.policy.sandbox_choice import absolute, sandbox_of, widest
@@ -253,9 +261,19 @@ class CommandJudge:
                 return by_guard(rule, "it may name a file that {rule} covers")
             if any(rule.may_be_below(tree, self._roots) for tree in below):
                 return by_guard(rule, "it may reach files that {rule} covers")
+        here = self._details.directory.rstrip("/") + "/"
+        if (rule := self._changed_unnamed(here)) is not None:
+            return by_guard(rule, "it may change files that {rule} covers")
         if any(map(has_other_names, names)) or any(map(second_name_below, self._walked(found))):
             return by_guard(guards[0], "a file in it has a second name (hard link) and may be one that {rule} covers")
         return None
+
+    def _changed_unnamed(self, folder: str) -> Rule | None:
+        """The rule that keeps files in the folder from being changed, if a command may change any of them."""
+        rules = [rule for rule in self._write_guards if rule.may_be_below(folder, self._roots)]
+        parsed = parse(self._details.command)
+        commands = [one.words for one in (*parsed.seen.commands, *parsed.inner) if not one.other_name]
+        return rules[0] if rules and not self._only_reads() and any(map(changes_unnamed, commands)) else None
 
     def _walked(self, found: Judgement) -> list[str]:
         """Folders of the workspace whose files it may open, whatever their names."""

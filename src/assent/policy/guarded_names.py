@@ -35,6 +35,8 @@ _SHOWING = frozenset(
     """.split()  # noqa: SIM905
 )
 _COPYING = (("worktree", "add"), ("submodule", "foreach"))
+_CHANGING = [["clean"], ["apply"], ["am"], ["restore"], ["stash"]]
+_UNPACKING = frozenset(("patch", "tar", "bsdtar", "gtar", "unzip", "7z", "cpio", "unrar"))
 _SHOWING_WITH = frozenset(("log", "reflog", "stash"))
 _PATCH = re.compile(r"-[pucL].*|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
 
@@ -80,6 +82,16 @@ def goes_through(words: Sequence[Word]) -> bool:
     if not _FEEDING.isdisjoint(names) or "http.server" in names:
         return True
     return use is not None and walks(use) and not use.reads
+
+
+def changes_unnamed(words: Sequence[Word]) -> bool:
+    """Whether it changes or deletes files that only a patch, an archive or a repository names."""
+    texts = [word.text for word in words]
+    names = [program(text) for text in texts]
+    if "git" in names:
+        _, rest = split_options(texts[names.index("git") + 1 :])
+        return rest[:1] in _CHANGING or (rest[:1] == ["reset"] and "--hard" in rest)
+    return names[0] in _UNPACKING
 
 
 def _shows_history(words: Sequence[str]) -> bool:

@@ -31,6 +31,8 @@ def write_behind(plan: Plan) -> str | None:
     roots = [os.path.realpath(root) for root in plan.roots]
     if (there := next((path for path in _trees(plan) if os.path.lexists(path)), None)) is not None:
         return f"{there} already exists, and its content may be overwritten"
+    if (link := next(_emptied(plan), None)) is not None:
+        return f"{link} is a link, and everything behind it would be deleted"
     arriving = list(_arrivals(plan))
     for path in (*plan.writes, *(one.path for one in arriving if one.by in ("cp", "install"))):  # `mv` replaces a link
         real = os.path.realpath(path)
@@ -120,6 +122,14 @@ def _arrivals(plan: Plan) -> Iterator[_Arrival]:
                 from_link = os.path.dirname(place) if whole else place
                 source = os.path.join(from_link if by == "ln" else cwd, path)
                 yield _Arrival(by, source, place if whole else os.path.join(place, os.path.basename(path)))
+
+
+def _emptied(plan: Plan) -> Iterator[str]:
+    """`rm -r link/` deletes what the link leads to."""
+    for stage, folders in with_folders(plan):
+        if program(stage.words[0].text) == "rm":
+            places = [os.path.join(cwd, expanded(word, cwd)) for word in stage.words[1:] for cwd in folders]
+            yield from (one for one in places if one.endswith("/") and os.path.islink(one.rstrip("/")))
 
 
 def _trees(plan: Plan) -> Iterator[str]:

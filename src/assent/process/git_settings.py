@@ -150,6 +150,16 @@ def dangerous_connection(settings: Sequence[Setting], roots: Sequence[str], plac
     return None
 
 
+def forced_push(settings: Iterable[Setting]) -> str | None:
+    """A repository setting that makes a plain `git push` force or delete branches."""
+    for one in settings:
+        forces = one.names == ("remote", "push") and one.value.startswith(("+", ":"))
+        mirrors = one.names == ("remote", "mirror") and one.value.lower() not in ("false", "no", "off", "0")
+        if one.is_own and (forces or mirrors):
+            return one.key
+    return None
+
+
 def remotes(settings: Iterable[Setting]) -> set[str]:
     """The names that stand for an address."""
     return {one.between for one in settings if one.names == ("remote", "url")}

@@ -24,6 +24,7 @@ from assent.process.git_settings import (
     Setting,
     dangerous_connection,
     files_of,
+    forced_push,
     helpers,
     ignores_by,
     included_from_outside,
@@ -228,6 +229,8 @@ class _Git:
     def _connect_safely(self, settings: Sequence[Setting]) -> None:
         if (key := dangerous_connection(settings, self.roots, self.places)) is not None:
             raise RefusedRepository(f"its setting `{key}` decides what runs to connect to another repository")
+        if self.sub == "push" and (key := forced_push(settings)) is not None:
+            raise RefusedRepository(f"its setting `{key}` forces or deletes branches of another repository")
         names = [word for word in self.words[2 if self.sub == "remote" else 1 :] if not word.startswith("-")]
         name = names[0] if names else "origin"
         if name not in remotes(settings) and self._is_folder(name):

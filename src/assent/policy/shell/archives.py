@@ -96,8 +96,16 @@ def listing(use: Use, _words: Words) -> None:
         use.makes, use.by_name = True, True
         use.writes += [Word(word.text + _PACKED[use.names[0]], word.literal) for word in use.operands]
         return
+    if use.names[0] == "gunzip" and use.option("-f", "--force") is None and _all_packed(use):
+        use.makes = True
+        use.writes += [*use.operands, *(Word(word.text.removesuffix(".gz")) for word in use.operands)]
+        return
     if not looks and not prints and use.option("-c", "--stdout") is None:
         use.problems.append("without `-l`, `-t` or `-c` it replaces files")
+
+
+def _all_packed(use: Use) -> bool:
+    return bool(use.operands) and all(word.literal and word.text.endswith(".gz") for word in use.operands)
 
 
 def packing(use: Use, _words: Words) -> None:

@@ -125,12 +125,21 @@ _MADE_ANEW = re.compile(
 )
 
 
+_CACHED = re.compile(r"(?:^|/)(?:node_modules|__pycache__)(?:/|$)")
+
+
 def _rm(use: Use, _words: Words) -> None:
     """A folder is deleted with its content only if a program creates it again, or if the rule says `-r`."""
     if not use.operands or not all(word.literal and _MADE_ANEW.fullmatch(word.text) for word in use.operands):
         return
     use.excuse("-r", "-R", "--recursive")
-    use.writes = [word for word in use.writes if "node_modules" not in word.text]
+    use.writes = [word for word in use.writes if not _CACHED.search(word.text)]
+
+
+def _install(use: Use, _words: Words) -> None:
+    """With `-d` it creates folders, like `mkdir -p`."""
+    if use.option("-d", "--directory") is not None:
+        use.reads, use.writes = [], list(use.operands)
 
 
 def _by_name(use: Use, _words: Words) -> None:
@@ -215,6 +224,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "ps": system_programs.ps,
     "git-branch": git.git_branch,
     "git-tag": git.git_tag,
+    "git-refs": git.git_refs,
     "git-address": git.git_address,
     "git-worktree": git.git_worktree,
     "git-config": git.git_config,
@@ -253,6 +263,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "playbook": compiling.playbook,
     "docker-build": builders.docker_build,
     "dotnet-add": builders.dotnet_add,
+    "install": _install,
     "rsync": archives.copying,
     "certificate": system_programs.certificate,
     "compiler": compilers.compiler,

@@ -57,7 +57,7 @@ def _compiler_word(use: Use, word: Word, rest: list[Word]) -> None:
     elif text.startswith("-o") and len(text) > 2:
         _compiler_value(use, "-o", Word(text[2:], word.literal))
     elif text == "-":
-        pass  # its input
+        use.problems.append("it compiles its input, which may include any file and show it in errors")
     elif text.startswith("-"):
         if not word.literal or not _FLAG.fullmatch(text):
             use.problems.append(f"the option `{text}` is not known to be harmless")

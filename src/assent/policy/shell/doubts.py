@@ -15,6 +15,7 @@ from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found
 from assent.policy.shell.command_survey import word as source_word
 from assent.policy.shell.options import Use, examine
+from assent.policy.shell.paths import protected
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unwrap import FILE_SHELLS
 
@@ -37,6 +38,7 @@ _COMPUTES = re.compile(
     r"|\[::|__import__|importlib|getattr|\beval|\$\{|\$\w|argv|environ|pack\(|['\"]\s+['\"]",
     re.IGNORECASE,
 )
+_BASH_TABLES = ("BASH_CMDS", "BASH_ALIASES")
 _LATER = frozenset(("at", "batch"))
 _BUILDS = ("make", "gmake", "remake", "just", "ninja")
 _FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -146,9 +148,19 @@ def runs_written(command: Found, written: Written) -> str | None:
     telling = written.telling and (name in _BUILDS or (use is not None and use.models[0].kind == "interpreter"))
     words = command.words if telling or name in _READ_FILES else command.words[:1]
     built = telling and name in _BUILDS and any(basename(one).lower() in _BUILD_FILES for one in written.files)
-    if built or any(normpath(word.text) in written.files for word in words):
+    if built or (written.telling and _obeys(use, written.files)):
+        return "It runs a file that it has just written"
+    if any(normpath(word.text) in written.files for word in words):
         return "It runs a file that it has just written"
     return None
+
+
+def _obeys(use: Use | None, files: frozenset[str]) -> bool:
+    """`… > .git/hooks/post-commit; git commit`, `… > package.json; npm run x`: a program that does more than read may
+    run a file that tools run.
+    """
+    reads = use is not None and use.model.effect == "read" and not use.payload
+    return not reads and any(protected(f"/{file.lstrip('/')}") for file in files)
 
 
 def names_in_variable(assigned: Sequence[str], programs: frozenset[str]) -> str | None:
@@ -157,6 +169,8 @@ def names_in_variable(assigned: Sequence[str], programs: frozenset[str]) -> str 
         name, _, value = one.partition("=")
         if "make" in programs and _MAKE_SETTING.match(one):
             return "It may choose other targets"
+        if name.startswith(_BASH_TABLES):
+            return "It gives a program another name or stores it in a variable"
         if _PROGRAM_VARIABLE.fullmatch(name) and names_program(value, programs):
             return "It gives a program another name or stores it in a variable"
     return None

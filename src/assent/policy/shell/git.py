@@ -48,10 +48,17 @@ def git_format(use: Use, _words: Words) -> None:
         use.problems.append("`%G` runs a program that checks signatures")
 
 
+def git_refs(use: Use, _words: Words) -> None:
+    """`%(raw)` shows the content of whatever a name stands for, which may be a file."""
+    if any("raw" in value for name, value in use.seen if name in ("--format", "--sort")):
+        use.problems.append("its format may show the content of files")
+
+
 def git_branch(use: Use, words: Words) -> None:
     """`git branch x` creates a branch, `-d` deletes it, `-m` renames it: a rule must say `git branch`. The commits
     stay.
     """
+    git_refs(use, words)
     _makes(use, use.option(*_OF_BRANCHES) is not None)
     if use.makes:
         git_names(use, words)
@@ -61,6 +68,7 @@ def git_branch(use: Use, words: Words) -> None:
 
 
 def git_tag(use: Use, words: Words) -> None:
+    git_refs(use, words)
     _makes(use, use.option("-a", "--annotate", "-m", "--message", "-d", "--delete") is not None)
     if use.makes:
         git_names(use, words)

@@ -131,6 +131,8 @@ def _decide(
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
     if len(rule) < len(use.names) and rule not in _other_names(use) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
+    if use.confined and not any(word.startswith("-") for word in rule):
+        problems.append("it writes files that no word names, so a rule must name its options")
     rest: list[Prefix] = [] if every != use.names and every == rule[: len(every)] else use.also
     uncovered = next((other for other in rest if not _covered(other, rules, whole=use.by_name)), None)
     if uncovered is not None:
@@ -210,7 +212,7 @@ def _must_be_named(use: Use, rule: Prefix) -> bool:
     if use.by_name:
         return True
     if use.models[0].kind == "interpreter" and named.effect != "run" and len(rule) <= _MODULE:
-        return use.names[-1] != "--test"  # options of node itself
+        return use.names[-1] not in ("--test", "--check")  # options of node itself
     return use.model.effect != "read" and named.effect == "read"
 
 

@@ -6,7 +6,7 @@ that makes no difference, or where the runner can check them before the program 
 
 from collections.abc import Sequence
 
-from assent.plan import Stage, Step, Unknown, Word, outputs
+from assent.plan import UNKNOWN, Stage, Step, Unknown, Word, outputs
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import Use, examine, is_number
 from assent.policy.shell.piped_names import give_names_inside
@@ -30,6 +30,7 @@ _REVISIONS = frozenset(
 # Options whose value is text, or a new name; no value of theirs is read as anything else.
 _TEXT_OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("git", "commit"): ("-m", "--message"),
+    ("git", "log"): ("--author", "--committer", "--grep", "--since", "--until", "--after", "--before"),
     ("git", "tag"): ("-m", "--message"),
     ("git", "merge"): ("-m", "--message"),
     ("git", "stash", "push"): ("-m", "--message"),
@@ -107,6 +108,8 @@ def _is_made_up(word: Word, use: Use, stage: Stage) -> bool:
     options = _TEXT_OPTIONS.get(use.names, ())
     if any(stage.words[at] is word and option in options for option, at in use.values_at):
         return True
+    if any(word.fixed.startswith(f"{option}=") for option in options if option.startswith("--")):  # `--author="$(…)"`
+        return all(part.quoted for part in word.parts if part.kind in UNKNOWN)
     return use.names in _NAMED and bool(word.fixed) and _is_among(word, use.texts)
 
 
