@@ -374,6 +374,15 @@ async def test_everybody_has_other_words_for_a_conversation_that_is_too_long(ser
         await read("chat", response(body, "400 X", "application/json"))
 
 
+@pytest.mark.spec("K4")
+@pytest.mark.parametrize("wire", FORMATS)
+@pytest.mark.parametrize("name", ["", "event: error\r\n"])
+async def test_an_error_that_comes_as_an_event_is_told_in_words(wire: str, name: str) -> None:
+    sent = f'{name}data: {{"error": {{"message": "It broke", "code": "500"}}}}\r\n\r\ndata: [DONE]\r\n\r\n'
+    with pytest.raises(Transient, match=r"^the provider is not available \(500\): It broke$"):
+        await read(wire, response(sent.encode(), "500 X"))
+
+
 PER_MINUTE = (
     "Request too large for gpt-4 in organization org-1 on tokens per min (TPM): Limit 10000, Requested 15000. The "
     "input or output tokens must be reduced in order to run successfully. Visit https://example.org/account/rate-limits."

@@ -92,6 +92,7 @@ _NO_MEDIA = _Sign(
     re.IGNORECASE,
 )
 _TRY_AGAIN = _Sign(r"try again in ([\d.]+) ?(ms|s)", re.IGNORECASE)
+_EVENT = re.compile(rb"\A\s*(?:event:[^\n]*\n)?data: ?(\{[^\r\n]*)")
 _STATUS = re.compile(r"[1-5]\d\d")
 _MARKUP = re.compile(r"<(script|style)\b.{0,2000}?</\1>|<[^>]{0,2000}>", re.DOTALL | re.IGNORECASE)
 
@@ -113,8 +114,8 @@ class ErrorReply(Struct, frozen=True, kw_only=True):
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> ErrorReply:
-    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, `{"detail": …}`, a list of one, plain text
-    and HTML.
+    """Understands `{"error": {…}}`, `{"error": "text"}`, `{"message": …}`, `{"detail": …}`, a list of one, any of these
+    as an event, plain text and HTML.
     """
     text = body.decode("utf-8", "replace")
     fields = _fields(body)
@@ -217,8 +218,9 @@ def _too_many(said: str, wait: float | None) -> ModelError:
 
 
 def _fields(body: bytes) -> dict[str, Any]:
+    event = _EVENT.search(body)  # gateways send errors as events as well, whatever the status is
     try:
-        found = msgspec.json.decode(body)
+        found = msgspec.json.decode(body if event is None else event[1])
     except BAD_JSON:
         return {}
     return (
