@@ -158,6 +158,14 @@ def test_a_key_that_cannot_be_checked_is_stored_only_if_that_is_wanted(alone: Pr
 
 
 @pytest.mark.spec("K3")
+def test_a_login_to_a_server_that_needs_no_key_says_so(alone: Program) -> None:
+    ended = alone.run("login", "ollama", stdin="\n")
+    assert ended.code == 42
+    assert "nothing was stored. Ollama needs no key unless its server asks for one." in ended.err
+    assert alone.run("login", "anthropic", stdin="\n").err.rstrip().endswith("nothing was stored")
+
+
+@pytest.mark.spec("K3")
 def test_a_login_goes_into_the_keyring_where_there_is_one(alone: Program, tmp_path: Path) -> None:
     ring = tmp_path / "ring"
     alone.env |= {"PYTHON_KEYRING_BACKEND": "support.file_keyring.FileKeyring", "TEST_KEYRING": str(ring)}

@@ -27,6 +27,8 @@ class KeyTaker(Struct, frozen=True, kw_only=True):
     """The environment variable that already holds a key; empty if none does."""
     example: str
     """A model to try."""
+    is_optional: bool = False
+    """Whether it usually works without a key."""
 
 
 def key_takers(access: ModelAccess) -> Sequence[KeyTaker]:
@@ -62,6 +64,7 @@ def _taker(access: ModelAccess, provider: Provider) -> KeyTaker:
         page=provider.key_page,
         set_variable=next(variables, ""),
         example=full_name(provider.name, provider.default_model or "MODEL"),
+        is_optional=provider.key_optional,
     )
 
 

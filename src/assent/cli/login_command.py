@@ -52,7 +52,7 @@ def _login(access: ModelAccess, name: str | None, *, check: bool) -> int:
     taker = find_key_taker(access, name)
     key = _ask(taker)
     if not key:
-        complain("no key given; nothing was stored")
+        complain(f"no key given; nothing was stored{_unless_required(taker, '. ')}")
         return exit_codes.INPUT
     if check and not _checked(access, taker, key):
         return exit_codes.AUTH
@@ -81,10 +81,15 @@ def _ask(taker: "KeyTaker") -> str:
         return sys.stdin.readline().strip()
     import getpass
 
-    if taker.page:
-        sys.stdout.write(f"Get a key for {taker.title} at {taker.page}\n")
+    advice = f"Get a key for {taker.title} at {taker.page}" if taker.page else _unless_required(taker)
+    if advice:
+        sys.stdout.write(f"{advice}\n")
         sys.stdout.flush()
     return getpass.getpass(f"Key for {taker.title} (not shown): ").strip()
+
+
+def _unless_required(taker: "KeyTaker", before: str = "") -> str:
+    return f"{before}{taker.title} needs no key unless its server asks for one." if taker.is_optional else ""
 
 
 def _checked(access: ModelAccess, taker: "KeyTaker", key: str) -> bool:
