@@ -39,6 +39,12 @@ def test_a_file_is_readable_by_its_owner_only_and_none_is_overwritten(folder: Pr
     assert {mode(f"{folder.path}/{name}") for name in names(folder)} == {0o600}
 
 
+def test_a_second_file_without_an_extension_gets_its_number_at_the_end(folder: PrivateFolder) -> None:
+    for _ in range(2):
+        folder.create("notes").close()
+    assert names(folder) == ["notes", "notes-2"]
+
+
 def test_another_folder_has_the_same_files_but_no_links_and_none_is_made_for_nothing(
     folder: PrivateFolder, tmp_path: Path
 ) -> None:

@@ -33,9 +33,9 @@ class PrivateFolder:
     def create(self, name: str) -> "PrivateFile":
         """A new file; an existing one of the same name is not touched, and the new one gets a number."""
         make_private(self.path)
-        base, dot, ending = harmless(name).rpartition(".")
+        base, ending = os.path.splitext(harmless(name))
         for number in range(1, 1000):
-            path = os.path.join(self.path, f"{base}-{number}{dot}{ending}" if number > 1 else f"{base}{dot}{ending}")
+            path = os.path.join(self.path, f"{base}-{number}{ending}" if number > 1 else f"{base}{ending}")
             try:
                 return PrivateFile(path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             except FileExistsError:

@@ -105,8 +105,11 @@ def test_the_login_code_vanishes_from_the_address_works_once_and_leaves_no_cooki
         context = browser.new_context()
         page = context.new_page()
         code = served.code()
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(f"{served.address}/#code={code}")
         expect(page.get_by_role("link", name="New session", exact=True)).to_be_visible()
+        assert not any(url.endswith("/me") for url in requests), "the login has told it"
         assert code not in page.url and "code" not in page.url
         assert context.cookies() == []
         assert page.evaluate("document.cookie") == ""

@@ -75,6 +75,10 @@ class TokenRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
         """The beginning of the hash of a long random token: nobody can derive the token from it."""
         return self.hash[:ID_LENGTH]
 
+    @property
+    def principal(self) -> Principal:
+        return Principal(self.name, self.role, self.owner, self.id)
+
     def is_valid(self, now: float) -> bool:
         return self.expires_at is None or self.expires_at > now
 
@@ -168,7 +172,7 @@ class TokenBook(ABC):
         record = self._known().get(digest[:ID_LENGTH])
         if record is None or not secrets.compare_digest(record.hash, digest) or not record.is_valid(self._clock()):
             return None
-        return Principal(record.name, record.role, record.owner, record.id)
+        return record.principal
 
     def holds(self, principal: Principal) -> bool:
         """Whether their token is still valid."""

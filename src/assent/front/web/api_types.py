@@ -126,13 +126,6 @@ class Decided(Body, frozen=True, kw_only=True):
 # --- responses ---
 
 
-class LoggedIn(Struct, frozen=True):
-    token: str
-    name: str
-    role: Role
-    expires_at: float
-
-
 class LoginCode(Struct, frozen=True):
     """It works once."""
 
@@ -156,6 +149,15 @@ class Me(Struct, frozen=True, kw_only=True):
     """Models to choose from; any other name may be given as well."""
     problem: str = ""
     """What keeps `model` from being used, or why there is none."""
+
+
+class LoggedIn(Struct, frozen=True):
+    token: str
+    name: str
+    role: Role
+    expires_at: float
+    me: Me
+    """As `GET /me` says it, which a page then need not ask for."""
 
 
 class TokenView(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from assent import __version__
 from assent.app.model_access import ModelError
 from assent.front.web.api_types import Health, LoggedIn, Login, Me, ModelList
 from assent.front.web.app_state import AppState
+from assent.front.web.command_gateway import Caller
 from assent.front.web.metrics import MEDIA_TYPE, exposition
 from assent.front.web.params import TheAppState, TheCaller
 from assent.front.web.problems import Problem
@@ -24,7 +25,10 @@ MODELS_TIMEOUT = 5.0
 @post("/login", status_code=200, opt={"role": None})
 async def login(app_state: TheAppState, request: AnyRequest, data: JSONBody[Login]) -> LoggedIn:
     """Exchanges the code from the printed address for a token. A code works once."""
-    return await app_state.access.log_in(data.code, client_address(request.scope))  # pyright: ignore
+    address = client_address(request.scope)  # pyright: ignore
+    new = await app_state.access.log_in(data.code, address)
+    me = await _about(app_state, Caller(new.record.principal, address))
+    return LoggedIn(new.token, me.name, me.role, new.record.expires_at or 0.0, me)
 
 
 @post("/logout", status_code=204)
@@ -36,6 +40,10 @@ async def logout(app_state: TheAppState, caller: TheCaller) -> None:
 
 @get("/me")
 async def me(app_state: TheAppState, caller: TheCaller) -> Me:
+    return await _about(app_state, caller)
+
+
+async def _about(app_state: AppState, caller: Caller) -> Me:
     setup = app_state.setup
     model, problem = await _model(app_state)
     mode = app_state.settings.approval_mode

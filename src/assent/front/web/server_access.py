@@ -16,7 +16,7 @@ from assent.front.web.access_tokens import (
     Principal,
     TokenRecord,
 )
-from assent.front.web.api_types import LoggedIn, TokenView
+from assent.front.web.api_types import TokenView
 from assent.front.web.problems import Problem
 from assent.front.web.request_limits import Bucket, RequestLimits, failed_login_rates, request_rates, source_of
 from assent.front.web.server_log import ServerLog
@@ -51,7 +51,7 @@ class Access:
 
     # --- logging in and out ---
 
-    async def log_in(self, code: str, address: str) -> LoggedIn:
+    async def log_in(self, code: str, address: str) -> NewToken:
         """A valid code always works, whatever others tried before; only failures are limited."""
         if not await self.codes.redeem(code):
             await self._refuse(address)
@@ -60,7 +60,7 @@ class Access:
         self.tokens.add(new.record)
         await self.tokens.settled()
         self.uses.note(new.record.id, address)
-        return LoggedIn(new.token, new.record.name, new.record.role, new.record.expires_at or 0.0)
+        return new
 
     async def _refuse(self, address: str) -> None:
         self.failed_logins += 1

@@ -27,23 +27,29 @@ export async function start() {
   addEventListener("hashchange", () => (closeDialog(), void follow()));
   addEventListener("online", () => stream.now());
   token.onChange(() => (token.get() ? state.stage === "login" && void enter() : state.stage === "ready" && leave()));
+  let me = null;
   try {
-    await logIn();
+    me = await logIn();
   } catch (error) {
     state.loginProblem = error instanceof Problem ? (error.status === 401 ? USED_UP : words(error)) : "";
   }
-  if (token.get()) await enter();
+  if (token.get()) await enter(me);
   else leave(state.loginProblem);
 }
 
+/** With the code from the address, if there is one. @returns {Promise<import("./types.d.ts").Me | null>} */
 async function logIn() {
   const code = loginCode();
-  if (code) token.set((await request("POST", "/login", { code })).token);
+  if (!code) return null;
+  const login = await request("POST", "/login", { code });
+  token.set(login.token);
+  return login.me;
 }
 
-async function enter() {
+/** @param {import("./types.d.ts").Me | null} [me] what the login has told already */
+async function enter(me = null) {
   try {
-    state.me = await get("/me");
+    state.me = me ?? (await get("/me"));
   } catch (error) {
     if (error instanceof Unreachable) return void setTimeout(enter, 1000);
     return leave(error instanceof Problem && error.status === 401 ? NOT_VALID : words(error));
