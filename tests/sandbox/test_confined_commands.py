@@ -185,6 +185,13 @@ def test_what_decides_which_hooks_run_is_removed_and_reported(folder: Path):
 
 
 @needs_sandbox
+def test_hooks_for_submodules_to_come_are_removed(folder: Path):
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    made = str(run(folder, "mkdir -p .git/modules/m/hooks; echo x > .git/modules/m/hooks/post-checkout").content)
+    assert "The sandbox removed" in made and not (folder / ".git/modules").exists()
+
+
+@needs_sandbox
 def test_nothing_keeps_running_after_a_command_in_a_sandbox(folder: Path):
     seconds = 100_000 + os.getpid()  # by which it is recognized
     content = str(run(folder, f"setsid sleep {seconds} > /dev/null 2>&1 & echo started").content)

@@ -69,7 +69,7 @@ READS = {
     "Assent's own folder": "cat {data}/keys.json",
     "the environment of other processes": "cat /proc/*/environ | tr '\\0' '\\n' | grep CANARY_VARIABLE",
     "the paths that are hidden": "cat /proc/*/cmdline | tr '\\0' '\\n' | grep -q id_ed[2]5519 && echo canary-5f1c",
-    "the files of root": "cat /etc/shadow | head -1 | sed 's/.*/canary-5f1c/'",
+    "the files of root": "head -qn1 /etc/shadow /etc/ssh/ssh_host_*_key | sed 's/.*/canary-5f1c/'",
 }
 WRITES = {
     "a file outside": "echo x > {outside}/new",

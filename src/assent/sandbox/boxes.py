@@ -22,18 +22,23 @@ from assent.subpath import is_below
 
 MAX_SPECIAL_PATHS = 200
 """Each is a mount of its own, and their cost grows with the square of their number."""
-_SYSTEM_SECRETS = (
-    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d"),
-    *("/etc/ssl/private", "/run/secrets", "/etc/krb5.keytab"),
-)
+_SYSTEM_SECRETS = """
+    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/krb5.keytab /run/secrets
+    /etc/ssl/private /etc/pki/tls/private /etc/letsencrypt /etc/wireguard /etc/openvpn /etc/ipsec.secrets
+    /etc/NetworkManager/system-connections /etc/ppp/chap-secrets /etc/ppp/pap-secrets /etc/postfix/sasl_passwd
+    /etc/mysql/debian.cnf /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/kubernetes /etc/rancher
+    /var/lib/kubelet /var/lib/rancher /var/lib/docker /var/lib/containers /var/lib/sss/secrets /var/spool/cron
+"""
+"""Readable for root, and for nobody else; ordinary commands do not need them."""
+_HOST_KEYS = "/etc/ssh/ssh_host_*_key"
 _NOT_FILES = ("/proc", "/sys", "/dev", "/run")
 _SOCKET_FOLDERS = (".gnupg", ".docker", ".colima", ".orbstack", ".lima")
 """Programs in them listen on sockets, which a read-only mount does not close."""
 _OUR_SETTINGS = ".assent"
 _GIT_KEEPS = ("hooks", "config", "config.worktree", "commondir", "info/attributes", "objects/info/alternates")
 """What of a repository decides which programs run, or where it is."""
-_GIT_LACKS = ("hooks", "commondir", "config.worktree", "info/attributes", "objects/info/alternates")
-"""What must not appear in a repository that does not have it."""
+_GIT_LACKS = ("hooks", "commondir", "config.worktree", "info/attributes", "objects/info/alternates", "modules")
+"""What must not appear in a repository that does not have it. `modules` has the hooks of submodules to come."""
 _SUBMODULES = "modules/**/config"
 _WORKTREES = ("worktrees/*/config.worktree", "worktrees/*/commondir")
 _WORKTREES_LACK = "worktrees/*/"
@@ -128,7 +133,7 @@ class BoxMaker:
             return f"{path} leads to other programs or to the kernel"
         if is_below(path, self._roots):
             return f"{path} is in the workspace: a sandbox can write there, except to what is protected"
-        if any(is_below(one, [path]) or is_below(path, [one]) for one in (*self._own, *_SYSTEM_SECRETS)):
+        if any(is_below(one, [path]) or is_below(path, [one]) for one in (*self._own, *_SYSTEM_SECRETS.split())):
             return f"{path} is Assent's own, or holds secrets of the system"
         parts = _parts(path, self._home) if is_below(path, [self._home]) else tuple(path.split(os.sep)[1:])
         if why := why_secret(parts) or why_protected(parts):
@@ -157,7 +162,8 @@ class BoxMaker:
         return tuple(path for path in outer if not any(is_below(root, [path]) for root in self._roots))
 
     def _hidden_outside(self) -> Iterable[str]:
-        yield from (path for path in _SYSTEM_SECRETS if os.path.exists(path))
+        yield from (path for path in _SYSTEM_SECRETS.split() if os.path.exists(path))
+        yield from glob(_HOST_KEYS)
         yield from (folder for folder in self._own if os.path.isdir(folder))
         yield from (path for path in listening_sockets() if not is_below(path, self._roots))
         sockets = (os.path.join(home, name) for home in self._homes for name in _SOCKET_FOLDERS)
