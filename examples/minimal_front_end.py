@@ -56,7 +56,8 @@ async def ask(session: SessionClient, call_id: str) -> None:
     for call in session.state.waiting():
         if call.request.call_id == call_id:
             print(*question_lines(call, Style(colour=False)), sep="\n")
-            yes = (await asyncio.to_thread(input, "  Allow it once? [y/N] ")).strip() == "y"
+            print("  Allow it once? [y/N] ", end="", flush=True)
+            yes = (await asyncio.to_thread(sys.stdin.readline)).strip() == "y"
             outcome = "proceed_once" if yes else "cancel"
             await session.send(Answer(call_id=call_id, outcome=outcome, digest=call.approval.digest, by=session.me))
 

@@ -12,10 +12,11 @@ import pytest
 from support.program import asks_for, says, write
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "minimal_front_end.py"
+ANSWERS = [("y\n", "success", True), ("\n", "cancelled", False), ("", "cancelled", False)]
 GROUND = {"approval", "commands", "config", "events", "parts", "screen"}
 
 
-@pytest.mark.parametrize(("answer", "status", "written"), [("y\n", "success", True), ("\n", "cancelled", False)])
+@pytest.mark.parametrize(("answer", "status", "written"), ANSWERS)
 def test_it_asks_before_a_file_is_written_and_prints_what_came_of_it(
     tmp_path: Path, answer: str, status: str, written: bool
 ) -> None:
