@@ -249,7 +249,7 @@ class CommandJudge:
             return None
         parsed = parse(self._details.command)
         if why := why_untold(parsed, readable=found.readable):
-            return by_guard(guards[0], f"{why}, and it may name a file that {{rule}} is about")
+            return by_guard(guards[0], f"{why}, and it may name a file that {{rule}} covers")
         try:
             names, trees = self._reached(found)
         except _TooMany:

@@ -5,6 +5,7 @@ Every entry of a list of harmless words has a command here that needs it, and ev
 
 import pytest
 
+from assent.plan import simple_commands
 from assent.policy.shell import judge, rules
 
 _GOALS = "test compile verify package clean validate build check assemble tasks help dependency:tree"
@@ -330,3 +331,12 @@ def test_a_rule_does_not_let_through_what_its_program_could_do_besides(rule: str
 
 def _decision(command: str, rule: str) -> str:
     return judge(command, rules([rule]), cwd="/w", roots=["/w"]).decision
+
+
+@pytest.mark.parametrize(
+    "options", ["--stat", "--shortstat HEAD", "--numstat -- src", "--dirstat", "--compact-summary"]
+)
+def test_counting_changes_leaves_secrets_out_because_git_would_open_them(options: str) -> None:
+    plan = judge(f"git diff {options}", rules(allow=["git diff"]), cwd="/w", roots=["/w"]).plan
+    assert plan is not None
+    assert all(stage.hides for stage in simple_commands(plan.steps))

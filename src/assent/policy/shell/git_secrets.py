@@ -22,6 +22,8 @@ _ONLY_NAMES = frozenset(
     --compact-summary --name-only --name-status --quiet -q
     """.split()  # noqa: SIM905
 )
+# To count lines git opens the files, which a sandbox hides from it.
+_COUNTS = frozenset(("--stat", "--numstat", "--shortstat", "--dirstat", "--cumulative", "--compact-summary"))
 _NEUTRAL = _ONLY_NAMES | frozenset(
     """
     -z -M -C -B -l -r -t -R -X --root --no-color --color --no-renames --find-renames --find-copies --break-rewrites
@@ -140,6 +142,8 @@ def _shows(use: Use) -> bool:
     sub = " ".join(use.names[1:])
     seen = {name for name, _ in use.seen}
     telling = {name for name in seen - _NEUTRAL if name in _diff_options()}
+    if sub == "diff" and not _COUNTS.isdisjoint(seen):
+        return True
     if sub in _ALWAYS:
         return sub in ("grep", "range-diff", "format-patch") or bool(telling) or _ONLY_NAMES.isdisjoint(seen)
     return sub in _BY_OPTION and bool(telling)
