@@ -331,7 +331,7 @@ class ShellInvocation(Invocation):
         from assent.tools.support.command_report import for_model, missed, passed_over
         from assent.tools.support.input_notes import input_notes
         from assent.tools.support.limit_notes import limit_notes
-        from assent.tools.support.sandbox_notes import sandbox_notes
+        from assent.tools.support.sandbox_notes import hidden_notes, sandbox_notes
 
         finished, folder = ended.finished, self._directory()
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
@@ -340,7 +340,12 @@ class ShellInvocation(Invocation):
         refused = ended.access.notes() or sandbox_notes(
             finished, profile, tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
         )
-        notes += [*refused, *ended.removed, *limit_notes(finished, self._tool.limits)]
+        notes += [
+            *refused,
+            *hidden_notes(finished, permit.plan),
+            *ended.removed,
+            *limit_notes(finished, self._tool.limits),
+        ]
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         ended.watch.look()
         if ended.watch.changed is not None:

@@ -18,7 +18,7 @@ from assent.policy.shell.recursive_search import names_secret
 _GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
 # Options of git that write a file or start a pager, wherever they seem to be.
 _GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
-_MAKE_FOLDERS = (("git", "clone"), ("git", "init"), ("javac",), ("unzip",), ("rsync",))
+_MAKE_FOLDERS = (("git", "clone"), ("git", "init"), ("javac",), ("unzip",))
 _FOLDERS = ("mkdir", "rmdir", "rm")  # their operand is usually a folder, or is gone afterwards
 
 
@@ -63,7 +63,7 @@ def file_problems(use: Use, words: tuple[Word, ...], where: CommandPlace) -> lis
             problems.append(f"it moves or changes {word.text}, which may hold secrets")
     if any(place(word.text, where.cwd) in where.roots for word in _vanishing(use)):
         problems.append("it would delete or move the workspace itself")
-    if use.names[0] in ("cp", "install"):  # a copy may have the name of what is copied
+    if use.names[0] in ("cp", "install", "rsync"):  # a copy may have the name of what is copied
         copied = use.operands[:-1] if _is_about_folders(use) else use.operands  # the last one has been judged
         problems += [
             f"{word.text} is run or trusted by tools or later commands"
@@ -131,6 +131,7 @@ def _git_folders(words: tuple[Word, ...]) -> list[str]:
 
 def _is_about_folders(use: Use) -> bool:
     copies = use.names[0] == "cp" and use.option("-r", "-R", "-a", "--recursive", "--archive") is not None
+    copies |= use.names[0] == "rsync" and use.operands[-1:] != [] and use.operands[-1].text.endswith("/")
     return copies or use.names[0] in _FOLDERS or use.names[:2] in _MAKE_FOLDERS
 
 

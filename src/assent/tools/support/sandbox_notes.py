@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from assent.plan import SandboxName
+from assent.plan import Plan, SandboxName, Stage, simple_commands
 from assent.process.run_program import ProcessFinished
 from assent.subpath import is_below
 
@@ -41,6 +41,8 @@ _SHARED = (".cache", ".local/share", ".local/state", ".config")
 """Folders of the home folder in which every program has its own."""
 _SYSTEM = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/proc", "/sys", "/dev", "/run")
 _TAIL = 20_000
+_CHANGED = re.compile(r"(?:[ AMR]M |M\t|\s*modified:\s+)?(\S+)")
+"""A changed file as git lists it: ` M x`, `M<tab>x`, `modified: x`, or its name alone."""
 
 
 def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str, ...], home: str) -> list[str]:
@@ -51,6 +53,21 @@ def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str
         return []
     refused = _refused(finished.output.text()[-_TAIL:])
     return [_note(name, *refused, roots, home)] if refused else []
+
+
+def hidden_notes(finished: ProcessFinished, plan: Plan | None) -> list[str]:
+    """Git cannot open a secret that the sandbox hides, so it takes it for changed."""
+    if plan is None or plan.sandbox == "off" or not any(_lists_changes(one) for one in simple_commands(plan.steps)):
+        return []
+    lines = map(_CHANGED.fullmatch, finished.output.text()[:_TAIL].splitlines())
+    named = dict.fromkeys(line[1] for line in lines if line and re.search(plan.secret, f"/{line[1].lower()}"))
+    if not named:
+        return []
+    return [f"The sandbox hides {', '.join(named)}, so git may list it as changed although it is not."]
+
+
+def _lists_changes(stage: Stage) -> bool:
+    return stage.git == "looks" and any(word.text in ("status", "diff") for word in stage.words)
 
 
 def wider_wanted(
