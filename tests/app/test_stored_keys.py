@@ -13,6 +13,7 @@ from assent.app.stored_keys import StoredKeys
 from assent.config import BadSettings, KeyReference, Settings, parse_settings
 from assent.models.model_choice import access_to
 from assent.models.model_protocol import AuthFailed
+from support.program import NO_SERVERS
 
 KEY = "sk-test-0123456789abcdefXYZ"
 
@@ -62,6 +63,21 @@ def test_without_a_keyring_a_login_is_kept_in_a_file_that_only_the_owner_can_rea
     assert (stored(env).find("anthropic"), stored(env).find("openai")) == (KEY, "")
     assert keys.forget("anthropic") and not keys.forget("anthropic")
     assert stored(env).find("anthropic") == ""
+
+
+@pytest.mark.spec("K3")
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"anthropic": 5}', '{"anthropic": {"key": "\\ud800"}}'])
+async def test_a_damaged_file_of_keys_is_told_instead_of_a_missing_key(env: dict[str, str], content: str) -> None:
+    models = ModelAccess(env | NO_SERVERS, Settings())
+    models.keys.file.write_text(content)
+    models.keys.file.chmod(0o600)
+    with pytest.raises(AuthFailed, match=r"needs a key(.|\n)*keys\.json is damaged .*run `assent login` again"):
+        models.open("claude-opus-5-5")
+    with pytest.raises(AuthFailed, match=r"no model to use(.|\n)*keys\.json is damaged"):
+        await models.choose()
+    assert any("is damaged" in warning for warning in models.keys.warnings())
+    models.keys.store("anthropic", KEY)
+    assert not list(models.keys.warnings()) and models.keys.find("anthropic") == KEY
 
 
 @pytest.mark.spec("K3")

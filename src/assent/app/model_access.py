@@ -68,7 +68,12 @@ class ModelAccess:
         return renewed(model, lambda: self._open_anew(name, provider))
 
     def _open(self, name: str) -> Model:
-        return open_model(name, self.env, self.settings.providers, self.keys.find)
+        try:
+            return open_model(name, self.env, self.settings.providers, self.keys.find)
+        except AuthFailed as error:
+            if damage := self.keys.damage():
+                raise AuthFailed(f"{error}\n{damage}") from error
+            raise
 
     def _open_anew(self, name: str, provider: str) -> Model:
         self.keys.drop(provider)
@@ -97,7 +102,7 @@ class ModelAccess:
             able = sorted((model for model in server.models if model.tools is not False), key=lambda m: not m.tools)
             if able:
                 return full_name(server.provider, able[0].name)
-        raise AuthFailed(self._nothing(servers))
+        raise AuthFailed("\n".join(filter(None, (self._nothing(servers), self.keys.damage()))))
 
     def has_key(self, provider: Provider) -> bool:
         """Whether there is a key, without looking it up."""

@@ -18,6 +18,8 @@ from assent.files.regular_file import NotPlain, read_plain
 from assent.models.model_protocol import AuthFailed
 
 Place = Literal["keyring", "file"]
+UNUSABLE = (OSError, NotPlain, msgspec.MsgspecError, UnicodeDecodeError)
+"""What reading a file of keys can raise."""
 
 
 class _Entry(Struct, frozen=True, omit_defaults=True):
@@ -70,8 +72,18 @@ class StoredKeys:
         in_file = {name: entry.key for name, entry in self._stored().items() if entry.key}
         return {key: f"key of {name}" for name, key in (in_file | written | self._fetched).items()}
 
+    def damage(self) -> str:
+        """Why the keys of `assent login` cannot be read, and what to do; empty if they can."""
+        try:
+            self._read()
+        except UNUSABLE:
+            return f"{self._file} is damaged or cannot be read, so its keys are lost: run `assent login` again."
+        return ""
+
     def warnings(self) -> Iterator[str]:
         """What is wrong with how the keys are stored."""
+        if damage := self.damage():
+            yield damage
         path = settings_file(self._env)
         if any(isinstance(key, str) for key in self._settings.keys.values()) and _is_readable_by_others(path):
             yield f"{path} contains keys and can be read by other users: chmod 600 {path}"
@@ -129,11 +141,16 @@ class StoredKeys:
 
     def _stored(self) -> dict[str, _Entry]:
         try:
+            return self._read()
+        except UNUSABLE:
+            return {}  # the next login replaces it
+
+    def _read(self) -> dict[str, _Entry]:
+        """Raises one of UNUSABLE."""
+        try:
             return msgspec.json.decode(read_plain(self._file), type=dict[str, _Entry])
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, NotPlain, msgspec.MsgspecError, UnicodeDecodeError):
-            return {}  # unusable; the next login replaces it
 
     # --- changes ---
 

@@ -82,7 +82,7 @@ def _provider_lines(view: "ProviderView", style: Style, most: int | None) -> Ite
 
 
 def _head(view: "ProviderView") -> str:
-    return f"{view.name:<12} {view.title:<26}"
+    return f"{view.name:<12} {view.title:<28}"
 
 
 def _table(view: "ProviderView", style: Style) -> list[str]:
