@@ -192,6 +192,19 @@ def test_hooks_for_submodules_to_come_are_removed(folder: Path):
 
 
 @needs_sandbox
+def test_what_runs_at_a_login_does_not_appear_in_a_home_folder(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / ".config").mkdir()
+    creating = "echo evil > .bashrc; mkdir -p .ssh .config/autostart; touch .ssh/authorized_keys .config/autostart/x"
+    made = str(run(folder, f"{creating}; echo kept > notes.txt").content)
+    assert made.count("The sandbox removed") == 3
+    assert [(folder / name).exists() for name in (".bashrc", ".ssh", ".config/autostart", "notes.txt")] == [
+        *(False,) * 3,
+        True,
+    ]
+
+
+@needs_sandbox
 def test_nothing_keeps_running_after_a_command_in_a_sandbox(folder: Path):
     seconds = 100_000 + os.getpid()  # by which it is recognized
     content = str(run(folder, f"setsid sleep {seconds} > /dev/null 2>&1 & echo started").content)

@@ -39,6 +39,12 @@ _GIT_KEEPS = ("hooks", "config", "config.worktree", "commondir", "info/attribute
 """What of a repository decides which programs run, or where it is."""
 _GIT_LACKS = ("hooks", "commondir", "config.worktree", "info/attributes", "objects/info/alternates", "modules")
 """What must not appear in a repository that does not have it. `modules` has the hooks of submodules to come."""
+_HOME_LACKS = """
+    .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc
+    .tcshrc .login .logout .inputrc .ssh .gitconfig .pam_environment .xprofile .xinitrc .xsession .xsessionrc
+    .config/autostart .config/systemd .config/environment.d .config/fish .config/git .local/bin
+"""
+"""What must not appear in a home folder that is in the workspace: it runs at a login, or lets others in."""
 _SUBMODULES = "modules/**/config"
 _WORKTREES = ("worktrees/*/config.worktree", "worktrees/*/commondir")
 _WORKTREES_LACK = "worktrees/*/"
@@ -113,6 +119,7 @@ class BoxMaker:
         hidden |= set(other_names(hidden, self._roots))
         writable = (*self._outside(repository), *more)
         absent = [*_missing_in(git), *(os.path.join(root, _OUR_SETTINGS) for root in self._roots)]
+        absent += [os.path.join(home, name) for home in self._homes for name in _HOME_LACKS.split()]
         box = Box(
             profile=profile,
             roots=self._roots,
