@@ -68,7 +68,7 @@ async def test_a_blob_may_be_empty_and_is_replaced_by_a_newer_one(blobs: BlobSto
     assert await blobs.sizes("s") == {"a": 0}
 
 
-async def test_what_is_not_there_is_none(blobs: BlobStore):
+async def test_a_missing_blob_is_none(blobs: BlobStore):
     assert await blobs.piece("s", "a", 0, 10) is None
     assert await blobs.sizes("s") == {}
     await blobs.remove("s")
@@ -82,7 +82,7 @@ async def test_a_copy_has_what_was_named_and_outlives_the_original(blobs: BlobSt
     assert (await blobs.sizes("s"), await blobs.sizes("t")) == ({}, {"a": 1})
 
 
-async def test_one_session_is_not_another_whose_name_begins_alike(blobs: BlobStore):
+async def test_sessions_whose_names_begin_alike_are_kept_apart(blobs: BlobStore):
     await blobs.put("s1", "a", b"1")
     await blobs.put("s12", "a", b"12")
     assert await blobs.sizes("s1") == {"a": 1}
@@ -125,7 +125,7 @@ async def test_a_refusal_says_what_the_server_said(s3_server: S3Server):
     await store.close()
 
 
-async def test_a_server_that_is_away_is_named(unused_tcp_port: int):
+async def test_an_unreachable_server_is_named(unused_tcp_port: int):
     store = S3Blobs.configured(BlobSettings(url="s3://b", endpoint=f"http://127.0.0.1:{unused_tcp_port}"), ENV)
     with pytest.raises(BlobUnavailable, match=r"cannot reach http://127\.0\.0\.1:\d+: connection refused"):
         await store.sizes("s")
@@ -206,7 +206,7 @@ async def test_a_prompt_that_mentions_an_uploaded_file_finds_it_where_the_sessio
     assert Path(worker.outputs.path, "pasted.png").read_bytes() == b"picture"
 
 
-async def test_a_session_keeps_only_so_much(blobs: BlobStore, tmp_path: Path):
+async def test_a_session_keeps_a_limited_number_of_bytes(blobs: BlobStore, tmp_path: Path):
     one = node(blobs, tmp_path, "one", limit=10)
     for name, data in (("a", b"12345"), ("b", b"123456"), ("c", b"12345")):
         with one.outputs.create(name) as file:
@@ -215,7 +215,7 @@ async def test_a_session_keeps_only_so_much(blobs: BlobStore, tmp_path: Path):
     assert set(await blobs.sizes("s")) == {f"{OUTPUTS}a", f"{OUTPUTS}c"}
 
 
-async def test_a_store_that_is_away_holds_nobody_up_and_gets_everything_later(tmp_path: Path):
+async def test_an_unreachable_store_delays_nobody_and_gets_everything_later(tmp_path: Path):
     store, now = _Away(), [0.0]
     one = node(store, tmp_path, "one", clock=lambda: now[0])
     for name in ("a", "b"):

@@ -1,6 +1,5 @@
 """Real programs that ask for passwords: the person sees the prompt, what they type goes nowhere else, nothing hangs."""
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -12,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from assent.config import Environment
-from assent.parts import InputWanted
 from assent.plan import Plan, Stage, Step, Word
 from assent.process.environment import command_environment
 from assent.process.launch import pipeline_argv
 from assent.process.pty import Size
 from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.process.supervisor_client import AVAILABLE
-from assent.process.terminal_input import Keyboard
+from support.typing_person import TypingPerson
 
 PASSWORD = "correct-horse-42"
 USER = f"assent{os.getpid()}"
@@ -46,21 +44,7 @@ def user() -> Iterator[str]:
         subprocess.run(["userdel", USER], check=True)
 
 
-class Person:
-    def __init__(self, *lines: str) -> None:
-        self.lines = list(lines)
-        self.wanted: list[InputWanted] = []
-        self.keyboard = Keyboard(self.asked)
-
-    def asked(self, wanted: InputWanted | None) -> None:
-        if wanted is None:
-            return
-        self.wanted.append(wanted)
-        if self.lines:
-            asyncio.get_running_loop().call_soon(self.keyboard.type, wanted.number, self.lines.pop(0))
-
-
-async def play(person: Person | None, *argv: str, cwd: Path, wait: float = 60.0) -> ProcessFinished:
+async def play(person: TypingPerson | None, *argv: str, cwd: Path, wait: float = 60.0) -> ProcessFinished:
     typing = person is not None
     return await run(
         argv,
@@ -74,7 +58,7 @@ async def play(person: Person | None, *argv: str, cwd: Path, wait: float = 60.0)
 
 @needs_sudo
 async def test_sudo_asks_the_person_and_the_password_is_nowhere(tmp_path: Path, user: str) -> None:
-    person = Person("wrong", PASSWORD)
+    person = TypingPerson("wrong", PASSWORD)
     finished = await play(person, "runuser", "-u", user, "--", "sudo", "-k", "id", "-u", cwd=tmp_path)
     assert [one.secret for one in person.wanted] == [True, True]
     assert "password" in person.wanted[0].prompt.lower()
@@ -84,7 +68,7 @@ async def test_sudo_asks_the_person_and_the_password_is_nowhere(tmp_path: Path, 
 
 @needs_sudo
 async def test_su_asks_the_person(tmp_path: Path, user: str) -> None:
-    person = Person(PASSWORD)
+    person = TypingPerson(PASSWORD)
     finished = await play(person, "runuser", "-u", user, "--", "su", user, "-c", "echo in", cwd=tmp_path)
     assert [(one.prompt, one.secret) for one in person.wanted] == [("Password: ", True)]
     assert finished.code == 0 and "in" in finished.output.text() and PASSWORD not in finished.output.text()
@@ -92,7 +76,7 @@ async def test_su_asks_the_person(tmp_path: Path, user: str) -> None:
 
 @needs_sudo
 async def test_sudo_ends_if_nobody_types(tmp_path: Path, user: str) -> None:
-    person = Person()
+    person = TypingPerson()
     finished = await play(person, "runuser", "-u", user, "--", "sudo", "-k", "id", "-u", cwd=tmp_path, wait=0.5)
     assert person.wanted and finished.code != 0
 
@@ -118,7 +102,7 @@ def keygen(*words: str) -> None:
 async def test_ssh_keygen_changes_a_passphrase(tmp_path: Path) -> None:
     key = tmp_path / "key"
     keygen("-q", "-t", "ed25519", "-N", "old-phrase", "-f", str(key))
-    person = Person("old-phrase", "new-phrase", "new-phrase")
+    person = TypingPerson("old-phrase", "new-phrase", "new-phrase")
     finished = await play(person, "ssh-keygen", "-p", "-f", str(key), cwd=tmp_path)
     assert finished.code == 0 and all(one.secret for one in person.wanted) and len(person.wanted) == 3
     assert "old-phrase" not in finished.output.text() and "new-phrase" not in finished.output.text()
@@ -153,7 +137,7 @@ def guarded() -> Iterator[tuple[str, list[str]]]:
 
 async def test_git_asks_for_user_and_password(tmp_path: Path, guarded: tuple[str, list[str]]) -> None:
     url, given = guarded
-    person = Person("ann", PASSWORD)
+    person = TypingPerson("ann", PASSWORD)
     finished = await play(person, "git", "-c", "credential.helper=", "ls-remote", url, cwd=tmp_path)
     assert [(one.prompt.split()[0], one.secret) for one in person.wanted] == [("Username", False), ("Password", True)]
     assert any(one.startswith("Basic ") for one in given) and PASSWORD not in finished.output.text()

@@ -145,7 +145,7 @@ async def test_a_call_of_gemini_that_comes_twice_is_one_call() -> None:
 
 
 @pytest.mark.parametrize(("word", "reason"), [("tool_calls", "stop"), ("length", "max_tokens"), ("weird", "other")])
-async def test_a_gateway_may_end_a_reply_of_gemini_in_the_words_of_others(word: str, reason: str) -> None:
+async def test_a_gateway_may_end_a_gemini_reply_with_the_words_of_another_format(word: str, reason: str) -> None:
     *_, finished = await events("gemini", gemini({"text": "hi"}, finish=word))
     assert isinstance(finished, Finished) and finished.reason == reason
 
@@ -153,7 +153,7 @@ async def test_a_gateway_may_end_a_reply_of_gemini_in_the_words_of_others(word: 
 @formats
 @pytest.mark.spec("K4")
 @pytest.mark.parametrize("asked", ["Wed, 18 Nov 2026 00:00:00 +99999999999999999999", "9" * 400])
-async def test_a_wait_that_is_no_time_is_ignored(wire: str, asked: str) -> None:
+async def test_an_invalid_waiting_time_is_ignored(wire: str, asked: str) -> None:
     with pytest.raises(Transient) as told:
         await read(wire, response(b"{}", "429 Slow", "application/json", Retry_After=asked))
     assert told.value.retry_after is None
@@ -161,7 +161,7 @@ async def test_a_wait_that_is_no_time_is_ignored(wire: str, asked: str) -> None:
 
 @formats
 @pytest.mark.spec("K4")
-async def test_a_code_of_any_length_is_told_in_short(wire: str) -> None:
+async def test_an_error_code_of_any_length_is_shortened(wire: str) -> None:
     with pytest.raises(ModelError) as told:
         await events(wire, {"error": {"code": "9" * 5000}})
     assert len(str(told.value)) < 2000

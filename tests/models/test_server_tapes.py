@@ -368,7 +368,7 @@ TOO_LONG = {
 
 @pytest.mark.spec("K4")
 @pytest.mark.parametrize("server", TOO_LONG)
-async def test_everybody_has_other_words_for_a_conversation_that_is_too_long(server: str) -> None:
+async def test_the_errors_of_all_servers_for_a_conversation_that_is_too_long_are_recognised(server: str) -> None:
     body = msgspec.json.encode({"error": {"message": TOO_LONG[server]}})
     with pytest.raises(ContextTooLong):
         await read("chat", response(body, "400 X", "application/json"))

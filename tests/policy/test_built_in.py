@@ -315,7 +315,7 @@ def test_a_repository_that_leads_out_of_the_workspace_asks(tmp_path: Path, text:
         *("git check-ref-format --branch main", "git sparse-checkout list", "echo x | git stripspace"),
     ],
 )
-def test_what_only_tells_what_the_machine_is_needs_no_rule(text: str) -> None:
+def test_reading_facts_about_the_machine_needs_no_rule(text: str) -> None:
     assert ruling(text, "/w", "/w") == "allow"
 
 
@@ -334,5 +334,5 @@ def test_what_only_tells_what_the_machine_is_needs_no_rule(text: str) -> None:
         *("git stripspace -x", "git check-ref-format > x"),
     ],
 )
-def test_what_is_near_it_asks(text: str) -> None:
+def test_reading_more_than_such_facts_asks(text: str) -> None:
     assert ruling(text, "/w", "/w") == "ask"

@@ -246,7 +246,7 @@ async def test_a_schema_of_a_newer_version_is_refused(
     await older.close()
 
 
-async def test_a_newer_version_may_let_older_ones_go_on_so_that_nodes_are_upgraded_one_by_one(
+async def test_a_newer_version_may_let_older_ones_continue_so_that_nodes_are_upgraded_one_by_one(
     postgres_server: PostgresServer, schema: str, log: PostgresLog, admin: Connection
 ):
     await log.create("s", 1.0, CREATED)

@@ -9,7 +9,7 @@ from assent.process.prompt_shapes import is_prompt
     "line",
     ["Password:", "Go on? [y/N] ", "Overwrite (yes/no)?", ">>> ", "user@host$ ", "csh% ", "[sudo] password for ann: "],
 )
-def test_a_prompt_is_one(line: str):
+def test_a_prompt_is_recognised(line: str):
     assert is_prompt(line)
 
 
@@ -17,5 +17,5 @@ def test_a_prompt_is_one(line: str):
     "line",
     ["100%", "[##        ] 40 %", "downloading [=====>    ]", "████░░░░ 7%", "(....      )", "compiling x.c", "done."],
 )
-def test_progress_is_no_prompt(line: str):
+def test_progress_is_not_mistaken_for_a_prompt(line: str):
     assert not is_prompt(line)

@@ -1,6 +1,5 @@
 """Commands that ask the person something: noticed, answered, and never recorded. Real programs, real terminals."""
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Callable
@@ -14,30 +13,15 @@ from assent.process.pty import Size
 from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.process.supervisor_client import AVAILABLE
 from assent.process.terminal_input import CannotType, Keyboard
+from support.typing_person import TypingPerson
 from support.waiting import until
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="only Linux has a supervisor")
 SECRET = "correct horse 42"
 
 
-class Person:
-    """Types the next of these lines whenever a command waits; None is the end of the input."""
-
-    def __init__(self, *lines: str | None) -> None:
-        self.lines = list(lines)
-        self.wanted: list[InputWanted] = []
-        self.keyboard = Keyboard(self.asked)
-
-    def asked(self, wanted: InputWanted | None) -> None:
-        if wanted is None:
-            return
-        self.wanted.append(wanted)
-        if self.lines:
-            asyncio.get_running_loop().call_soon(self.keyboard.type, wanted.number, self.lines.pop(0))
-
-
 async def play(
-    person: Person,
+    person: TypingPerson,
     *argv: str,
     cwd: Path,
     wait: float | None = 60.0,
@@ -51,7 +35,7 @@ async def play(
 
 
 async def test_a_password_prompt_is_shown_as_one_and_answered(tmp_path: Path) -> None:
-    person = Person(SECRET)
+    person = TypingPerson(SECRET)
     script = 'read -rs -p "Password: " word; [ "$word" = "correct horse 42" ] && echo && echo right'
     finished = await play(person, "bash", "-c", script, cwd=tmp_path)
     assert person.wanted == [InputWanted("Password: ", 0, secret=True)]
@@ -66,21 +50,21 @@ async def test_a_password_prompt_of_somebody_elses_process_is_known_by_its_echo(
     def nobody_knows(_device: int) -> None: ...
 
     monkeypatch.setattr(terminal_input, "reads_terminal", nobody_knows)
-    person = Person(SECRET)
+    person = TypingPerson(SECRET)
     finished = await play(person, "bash", "-c", "read -rs -p '[sudo] for ann' x; echo; echo ${#x}", cwd=tmp_path)
     assert person.wanted == [InputWanted("[sudo] for ann", 0, secret=True)]
     assert finished.output.text().endswith(f"{len(SECRET)}\n")
 
 
 async def test_a_question_with_yes_and_no_is_no_secret(tmp_path: Path) -> None:
-    person = Person("y")
+    person = TypingPerson("y")
     finished = await play(person, "bash", "-c", 'read -r -p "Go on? [y/N] " x; echo "got $x"', cwd=tmp_path)
     assert person.wanted == [InputWanted("Go on? [y/N] ", 0)]
     assert "got y" in finished.output.text()
 
 
 async def test_a_program_that_opens_the_terminal_itself_gets_it(tmp_path: Path) -> None:
-    person = Person(SECRET)
+    person = TypingPerson(SECRET)
     code = "import getpass; print(len(getpass.getpass('PIN code: ')))"
     finished = await play(person, sys.executable, "-c", code, cwd=tmp_path)
     assert person.wanted == [InputWanted("PIN code: ", 0, secret=True)]
@@ -89,7 +73,7 @@ async def test_a_program_that_opens_the_terminal_itself_gets_it(tmp_path: Path) 
 
 async def test_what_was_typed_is_nowhere_in_the_output_even_if_the_program_prints_it(tmp_path: Path) -> None:
     heard: list[str] = []
-    person = Person("wintermute", SECRET)
+    person = TypingPerson("wintermute", SECRET)
     script = 'read -r -p "Username: " name; read -rs -p "Password: " word; echo "$name:$word"; printf "%s" "${word%2}"'
     finished = await play(person, "bash", "-c", script, cwd=tmp_path, on_output=heard.append)
     output = finished.output.text()
@@ -100,7 +84,7 @@ async def test_what_was_typed_is_nowhere_in_the_output_even_if_the_program_print
 
 
 async def test_an_echo_in_pieces_is_removed_too(tmp_path: Path) -> None:
-    person = Person("wintermute")
+    person = TypingPerson("wintermute")
     code = "name = input('Name: ')\nfor one in name:\n    print(one, end='', flush=True)\nprint('.')"
     finished = await play(person, sys.executable, "-c", code, cwd=tmp_path)
     assert "wintermute" not in finished.output.text()
@@ -108,14 +92,14 @@ async def test_an_echo_in_pieces_is_removed_too(tmp_path: Path) -> None:
 
 
 async def test_a_command_that_nobody_types_for_gets_the_end_of_its_input(tmp_path: Path) -> None:
-    person = Person()
+    person = TypingPerson()
     finished = await play(person, "bash", "-c", 'read -r -p "Name? " x || echo none', cwd=tmp_path, wait=0.01)
     assert finished.output.text() == "Name? none\n"
     assert (finished.ended, finished.code) == ("exited", 0)
 
 
 async def test_a_command_that_insists_is_ended_when_nobody_types(tmp_path: Path) -> None:
-    person = Person()
+    person = TypingPerson()
     script = 'while true; do read -r -p "Name? " x; done'
     finished = await play(person, "bash", "-c", script, cwd=tmp_path, wait=0.01)
     assert finished.ended == "no_input"
@@ -123,20 +107,20 @@ async def test_a_command_that_insists_is_ended_when_nobody_types(tmp_path: Path)
 
 
 async def test_a_silent_command_that_reads_nothing_asks_for_nothing(tmp_path: Path) -> None:
-    person = Person()
+    person = TypingPerson()
     finished = await play(person, "bash", "-c", "printf working...; sleep 1; echo", cwd=tmp_path)
     assert (person.wanted, finished.output.text()) == ([], "working...\n")
 
 
 async def test_the_person_can_end_the_input(tmp_path: Path) -> None:
-    person = Person("one", None)
+    person = TypingPerson("one", None)
     finished = await play(person, "sort", cwd=tmp_path)
     assert finished.code == 0
     assert len(person.wanted) == 2
 
 
 async def test_what_is_typed_for_one_prompt_never_answers_the_next(tmp_path: Path) -> None:
-    person = Person("one", "two")
+    person = TypingPerson("one", "two")
     refused: list[bool] = []
 
     def asked(wanted: InputWanted | None) -> None:
@@ -152,7 +136,7 @@ async def test_what_is_typed_for_one_prompt_never_answers_the_next(tmp_path: Pat
 
 
 async def test_background_processes_outlive_a_command_with_a_terminal(tmp_path: Path) -> None:
-    person, done = Person(), tmp_path / "done"
+    person, done = TypingPerson(), tmp_path / "done"
     script = f"(until [ -e go ]; do sleep 0.05; done; touch {done}) >/dev/null 2>&1 &"
     await play(person, "bash", "-c", script, cwd=tmp_path)
     (tmp_path / "go").touch()
@@ -171,18 +155,18 @@ async def test_typing_into_a_command_that_does_not_wait_is_refused() -> None:
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 async def test_ssh_asks_for_a_passphrase(tmp_path: Path) -> None:
-    person = Person(SECRET, SECRET)
+    person = TypingPerson(SECRET, SECRET)
     finished = await play(person, "ssh-keygen", "-q", "-t", "ed25519", "-f", str(tmp_path / "key"), cwd=tmp_path)
     assert [one.secret for one in person.wanted] == [True, True]
     assert finished.code == 0
-    again = Person("wrong one", SECRET)
+    again = TypingPerson("wrong one", SECRET)
     await play(again, "ssh-keygen", "-y", "-f", str(tmp_path / "key"), cwd=tmp_path)
     assert again.wanted[0].secret and "passphrase" in again.wanted[0].prompt
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 async def test_git_asks_for_credentials(tmp_path: Path) -> None:
-    person = Person("wintermute", SECRET)
+    person = TypingPerson("wintermute", SECRET)
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
     script = "printf 'protocol=https\\nhost=git.example\\n\\n' | git credential fill | wc -l"
     finished = await play(person, "bash", "-c", script, cwd=tmp_path, env=env)
@@ -196,7 +180,7 @@ async def test_git_asks_for_credentials(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("sudo") is None, reason="needs sudo")
 async def test_sudo_never_hangs_and_its_prompt_is_a_secret(tmp_path: Path) -> None:
     """As root, sudo does not ask; with -k and a user it does, so only the absence of a hang is common to both."""
-    person = Person()
+    person = TypingPerson()
     finished = await play(person, "sudo", "-k", "-u", "nobody", "true", cwd=tmp_path, wait=0.01)
     assert finished.ended in ("exited", "no_input")
     assert all(one.secret for one in person.wanted)

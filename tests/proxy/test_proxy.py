@@ -378,7 +378,7 @@ async def test_a_handshake_for_another_host_never_reaches_the_server(first: byte
 
 
 @pytest.mark.parametrize("before", [b"\x15\x03\x01\x00\x02\x01\x5a", b"\x14\x03\x01\x00\x01\x01"])
-async def test_nothing_of_tls_comes_before_the_handshake_that_is_checked(before: bytes):
+async def test_no_tls_record_may_come_before_the_handshake_that_is_checked(before: bytes):
     heard, end = await handshake(before + client_hello("evil.net"))
     assert heard == b"" and "does not begin with a handshake" in end.problem
 

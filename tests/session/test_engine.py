@@ -120,7 +120,7 @@ async def test_of_many_that_rest_only_the_newest_linger_once_it_is_calm():
     assert len(await harness.log.waiting()) == 10
 
 
-async def test_what_rests_above_the_bound_is_parked_without_a_pause(monkeypatch: pytest.MonkeyPatch):
+async def test_idle_sessions_above_the_bound_are_parked_without_a_pause(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "PARK_PAUSE", 1e6)
     harness = EngineHarness(*ASKS, most=3)
     await harness.engine.start()

@@ -255,7 +255,7 @@ async def test_a_long_question_of_the_model_is_shown_with_all_its_words(harness:
         )
 
 
-async def test_what_an_option_means_stands_beside_it(harness: MakeHarness):
+async def test_the_description_of_an_option_is_shown_beside_it(harness: MakeHarness):
     described: Json = {"question": "Which?", "options": [{"label": "Red", "description": "warm"}, {"label": "Blue"}]}
     async with harness(asks_for(asking(described)), says("Done.")).open(prompt="go") as on:
         await on.until_asked()

@@ -58,7 +58,7 @@ async def test_a_password_that_is_asked_for_at_once_is_not_typed_into_a_message(
         assert sha256(SECRET.encode()).hexdigest() in str((await on.recorded(CallFinished))[0].result)
 
 
-async def test_who_is_typing_a_message_is_told_where_the_text_goes(harness: MakeHarness):
+async def test_a_person_who_is_typing_a_message_is_told_where_the_text_goes(harness: MakeHarness):
     async with harness(asks_for(shell(LOGIN)), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         on.app.prompt.load("a message")

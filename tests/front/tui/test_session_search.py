@@ -55,7 +55,7 @@ async def test_a_closed_session_is_renamed_and_deleted_and_an_open_one_is_not(ha
         assert await search_sessions(log, "hello") == []
 
 
-async def test_why_the_open_session_is_not_deleted_is_said_above_the_list(harness: MakeHarness):
+async def test_the_list_says_why_the_open_session_is_not_deleted(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()
         await on.say("/sessions")

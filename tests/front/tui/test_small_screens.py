@@ -133,7 +133,7 @@ async def test_a_review_without_wrapping_has_not_shown_the_ends_of_lines(harness
 # --- text that must be wrapped ---
 
 
-def test_an_indented_line_goes_on_below_itself():
+def test_an_indented_line_wraps_below_itself():
     rows = [row.plain.rstrip() for row in hanging(Content("  Session  20261118-140005-e2d05b3801da84d3\nplain"), 36)]
     assert rows == ["  Session", "    20261118-140005-e2d05b3801da84d3", "plain"]
 

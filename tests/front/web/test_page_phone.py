@@ -46,7 +46,7 @@ def test_the_user_who_runs_the_server_logs_in_a_phone_and_nobody_else_can(browse
         phone.context.close()
 
 
-def test_who_may_not_log_in_a_phone_is_not_offered_to(windows: Windows) -> None:
+def test_people_who_may_not_log_in_a_phone_are_not_offered_it(windows: Windows) -> None:
     page = windows.open("eve", "operator").page
     page.get_by_role("button", name="Server").click()
     expect(page.get_by_role("menuitem", name="Who has access")).to_be_visible()

@@ -332,7 +332,7 @@ def test_what_began_in_the_meantime_cannot_be_taken_back_and_this_is_said(served
     expect(box(tab)).to_have_value("")
 
 
-def test_why_a_model_is_asked_again_is_said_as_it_is(windows: Windows, served: Served) -> None:
+def test_the_page_says_why_a_model_request_is_repeated(windows: Windows, served: Served) -> None:
     """A server that was never reached has not broken off a reply."""
     tab = windows.open()
     tab.begin("gemini-2.5-flash", served.project())
