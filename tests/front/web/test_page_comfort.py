@@ -150,3 +150,26 @@ def test_a_link_that_was_cut_off_leads_somewhere(windows: Windows) -> None:
     tab.sees("This session cannot be shown")
     tab.sees("There is no such session")
     assert tab.complaints == []
+
+
+@pytest.mark.spec("H2")
+def test_enter_starts_a_session_and_its_title_in_the_tab_hides_no_character(served: Served, windows: Windows) -> None:
+    tab = windows.open()
+    start = tab.start(served.play(says("Done.")), served.project())
+    prompt = start.get_by_label("What should be done?")
+    prompt.fill("delete \u202etxt.exe")
+    prompt.press("Enter")
+    tab.sees("Done.")
+    expect(tab.page).to_have_title("delete <U+202E>txt.exe · Assent")
+
+
+@pytest.mark.spec("H2")
+def test_a_table_breaks_no_word_on_a_phone(served: Served, windows: Windows) -> None:
+    table = "| file | why |\n|---|---|\n| tests/test_parser.py | accepts empty input and reports the line of an error |"
+    tab = windows.open(viewport={"width": 390, "height": 844})
+    tab.begin(served.play(says(table)), served.project())
+    cell = tab.page.get_by_role("cell", name="tests/test_parser.py")
+    lines = "cell => { const all = new Range(); all.selectNodeContents(cell); return all.getClientRects().length }"
+    expect(cell).to_be_visible()
+    assert cell.evaluate(lines) == 1
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -237,6 +237,8 @@ def test_a_change_is_seen_and_taken_back(served: Served, windows: Windows) -> No
     project = served.project(a__txt="old a\n")
     tab = windows.open()
     wrote(served, tab, project)
+    requests: list[str] = []
+    tab.page.on("request", lambda request: requests.append(request.url))
     menu(tab, "Undo a change")
     asked = window(tab, "Undo a change")
     choices = asked.get_by_role("radio")
@@ -251,6 +253,7 @@ def test_a_change_is_seen_and_taken_back(served: Served, windows: Windows) -> No
     assert (project / "b.txt").read_text() == "new b\n"
     menu(tab, "Undo a change")
     expect(asked.get_by_role("radio")).to_have_count(1)
+    assert requests and not any("/sessions//" in url for url in requests)
 
 
 @pytest.mark.spec("H2")

@@ -68,7 +68,8 @@ export function show(dialog, about = { id: "", title: "" }) {
   changed();
 }
 
-export const closeDialog = () => show("");
+/** What it was about stays: it may be drawn once more before it goes. */
+export const closeDialog = () => show("", state.about);
 
 let count = 0;
 
