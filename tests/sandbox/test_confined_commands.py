@@ -192,6 +192,18 @@ def test_hooks_for_submodules_to_come_are_removed(folder: Path):
 
 
 @needs_sandbox
+def test_hooks_for_another_submodule_to_come_are_removed(folder: Path):
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "init", "-q", "--bare", str(folder / ".git/modules/libs/here")], check=True)
+    creating = "mkdir -p .git/modules/libs/new/hooks .git/modules/other; touch .git/modules/libs/here/description"
+    made = str(run(folder, creating).content)
+    assert made.count("The sandbox removed") == 2
+    modules = folder / ".git/modules"
+    assert not (modules / "libs/new").exists() and not (modules / "other").exists()
+    assert (modules / "libs/here/HEAD").exists()
+
+
+@needs_sandbox
 def test_what_runs_at_a_login_does_not_appear_in_a_home_folder(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(folder))
     (folder / ".config").mkdir()

@@ -127,7 +127,9 @@ class BoxMaker:
             protected=_real(protected),
             hidden=self._hidable(_real(hidden)),
             emptied=_real(_emptied_in([*found, *at_home])),
-            kept=kept_places((*self._roots, *writable), absent, [*protected, *git]) if profile.writes else KeptPlaces(),
+            kept=kept_places((*self._roots, *writable), absent, [*protected, *git], _submodules_of(git))
+            if profile.writes
+            else KeptPlaces(),
             needed=tuple(path for path in self._needed if os.path.exists(path)),
         )
         return _checked(box, complete=all(one.complete for one in found[: len(self._finders)]))
@@ -240,6 +242,16 @@ def _missing_in(folders: Sequence[str]) -> Iterable[str]:
     places += [(worktree, "config.worktree") for worktree in _found(folders, _WORKTREES_LACK)]
     paths = (os.path.join(folder, name) for folder, name in places)
     return (path for path in paths if not os.path.lexists(path))
+
+
+def _submodules_of(folders: Iterable[str]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """The folders in which repositories of submodules are, with their names: git would run the hooks of a new one."""
+    for folder in folders:
+        for path, inner, files in os.walk(os.path.join(folder, "modules")):
+            if "HEAD" in files:
+                inner.clear()
+            else:
+                yield os.path.realpath(path), (*inner, *files)
 
 
 def listening_sockets() -> list[str]:

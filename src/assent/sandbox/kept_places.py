@@ -25,15 +25,24 @@ class KeptPlaces(Struct, frozen=True):
     """Nothing is there. No folder on the way is a link."""
     links: tuple[tuple[str, str], ...] = ()
     """Links, with their targets."""
+    full: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Folders that must not get more entries than these."""
 
     def restore(self) -> list[str]:
         """Returns a sentence for each place that was not as it must be."""
         found = [_emptied(path, self.folders) for path in self.empty]
         found += [_linked(path, target, self.folders) for path, target in self.links]
+        more = (path for folder, names in self.full for path in _more_in(folder, names, self.folders))
+        found += [_emptied(path, self.folders, f"{_ASIDE}-{secrets.token_hex(8)}") for path in more]
         return [one for one in found if one]
 
 
-def kept_places(folders: Sequence[str], absent: Iterable[str], special: Iterable[str]) -> KeptPlaces:
+def kept_places(
+    folders: Sequence[str],
+    absent: Iterable[str],
+    special: Iterable[str],
+    full: Iterable[tuple[str, tuple[str, ...]]] = (),
+) -> KeptPlaces:
     """`absent` does not exist; of what is `special`, only links are kept: everything else is mounted."""
     real = {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in absent}
     links = {path for path in special if os.path.islink(path) and is_below(path, folders)}
@@ -41,12 +50,26 @@ def kept_places(folders: Sequence[str], absent: Iterable[str], special: Iterable
         tuple(folders),
         tuple(sorted(path for path in real if is_below(path, folders) and not os.path.lexists(path))),
         tuple((path, os.readlink(path)) for path in sorted(links)),
+        tuple((path, names) for path, names in full if is_below(path, folders)),
     )
 
 
-def _emptied(path: str, folders: Sequence[str]) -> str:
+def _more_in(folder: str, names: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """A link on the way there leads to the link."""
+    some = os.path.join(folder, "HEAD")
     try:
-        if (moved := _move_aside(path, folders)) is None:
+        fd, name = _opened(some, folders)
+    except OSError:
+        return []
+    try:
+        return [os.path.join(folder, one) for one in os.listdir(fd) if one not in names] if name == "HEAD" else [some]
+    finally:
+        os.close(fd)
+
+
+def _emptied(path: str, folders: Sequence[str], ending: str = _ASIDE) -> str:
+    try:
+        if (moved := _move_aside(path, folders, ending)) is None:
             return ""
     except OSError as error:
         return f"The command created {path}, which could not be removed ({error.strerror}): it decides what runs."
@@ -72,14 +95,14 @@ def _linked(path: str, target: str, folders: Sequence[str]) -> str:
     return f"The sandbox restored the link {path}, which the command had replaced: it decides what runs."
 
 
-def _move_aside(path: str, folders: Sequence[str]) -> str | None:
+def _move_aside(path: str, folders: Sequence[str], ending: str = _ASIDE) -> str | None:
     """Where it is now; None if nothing was there. A link on the way there is moved instead."""
     try:
         folder, name = _opened(path, folders)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        aside = f"{name}{_ASIDE}"
+        aside = f"{name}{ending}"
         while _is_there(folder, aside):
             aside = f"{name}{_ASIDE}-{secrets.token_hex(4)}"
         os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
