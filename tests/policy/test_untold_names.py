@@ -26,6 +26,15 @@ cat /proc/self/cwd/guarded.txt
 cat /proc/$$/cwd/guarded.txt
 cat /dev/fd/../cwd/guarded.txt
 cat <(cat guarded.txt)
+f=guarded; cat < $f.txt
+f=guarded; while read l; do echo "$l"; done < "$f.txt"
+f=gua; echo "$(<${f}rded.txt)"
+f=guarded; echo x > $f.txt
+bash -c 'f=guarded; echo x > $f.txt'
+git config alias.x '!cat gua*'
+git x
+git add -p
+git status -v
 cat `echo guarded`.txt
 cd secrets && cat k
 pushd secrets; cat k
@@ -53,6 +62,9 @@ python3 -c 'print(open("gua"+"rded.txt").read())'
 python3 - <<< 'print(open("gua"+"rded.txt").read())'
 echo 'print(open("gua"+"rded.txt").read())' | python3
 perl -pe '' gua*
+ruby -r json -e 'puts File.read("gua"+"rded.txt")'
+perl -I lib -e 'open F, "gua"."rded.txt"; print <F>'
+python3 -W ignore -c 'print(open("gua"+"rded.txt").read())'
 perl -e 'print `cat g[u]arded.txt`'
 ruby -e 'puts File.read("gua"+"rded.txt")'
 node -p 'require("fs").readFileSync("gua"+"rded.txt","utf8")'
@@ -80,6 +92,11 @@ python3 -m http.server
 """
 
 UNRELATED = """
+python3 tool.py -c fast
+git log -3 --stat
+cat < package.json
+echo "$HOME" > out.txt
+npm test > "$HOME/log.txt" 2>&1
 npm test
 npm run build -- --watch
 npm test 2>&1 | tail -20

@@ -248,7 +248,7 @@ class CommandJudge:
         if not guards:
             return None
         parsed = parse(self._details.command)
-        if why := why_untold(parsed, readable=found.readable):
+        if why := why_untold(self._details.command, parsed, readable=found.readable):
             return by_guard(guards[0], f"{why}, and it may name a file that {{rule}} covers")
         try:
             names, trees = self._reached(found)

@@ -37,8 +37,8 @@ _SHOWING = frozenset(
 _COPYING = (("worktree", "add"), ("submodule", "foreach"))
 _CHANGING = [["clean"], ["apply"], ["am"], ["restore"], ["stash"]]
 _UNPACKING = frozenset(("patch", "tar", "bsdtar", "gtar", "unzip", "7z", "cpio", "unrar"))
-_SHOWING_WITH = frozenset(("log", "reflog", "stash"))
-_PATCH = re.compile(r"-[pucL].*|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
+_SHOWING_WITH = frozenset(("log", "reflog", "stash", "add", "checkout", "reset", "restore", "status"))
+_PATCH = re.compile(r"-[pucLv].*|--verbose|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
 
 
 def is_plain(name: str) -> bool:

@@ -25,6 +25,8 @@ from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unknown_words import ANY_WORD
 
 _KNOWN = re.compile(r"\$\{?(?:HOME|PWD|USER|CI|[?#])\}?(?!\w)")
+_COMPUTED_FILE = re.compile(r"(?<!<)[<>](?![<(&])\s*['\"]?[^\s;&|<>'\"]*[$`]")
+"""The target of a redirection, or of `$(<x)`."""
 _BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
 _TEXT = re.compile(r"[$`\\\"'(*?\[]")
 _SETTING = frozenset(("export", "declare", "typeset", "local", "readonly", "unset", "set", "shift", "return", "exit"))
@@ -32,6 +34,7 @@ _FEEDING = frozenset(("xargs", "parallel", "cpio", "pax"))
 _LATER = frozenset(("at", "batch", "crontab", "alias", "trap", "complete", "bind"))
 _ELSEWHERE = re.compile(r"(?:^|[=:])~[^/\s]|/(?:proc|dev/fd)/.*\.\.", re.DOTALL)
 """`~+/x`, `~name/x` and `/dev/fd/../cwd/x` lead to places that depend on the process."""
+_ALIASED = re.compile(r"\balias\.", re.IGNORECASE)
 _LISTED = re.compile(r"--(?:files0?-from|pathspec-from-file|from-file|input-file)\b.*")
 _LISTS = {"tar": "T", "bsdtar": "T", "gtar": "T", "zip": "@", "wget": "i", "aria2c": "i"}
 _EDITORS = frozenset(("vi", "vim", "nvim", "view", "ex", "ed", "emacs", "gdb", "expect", "m4", "dc", "gnuplot"))
@@ -46,14 +49,17 @@ _QUERY_OF_FILES = re.compile(
 )
 _CODE = re.compile(r"-[A-Za-z0-9]*[ceEpPr]|-[A-Za-z]*[ceE].*[^\w.-].*|--(?:eval|print|exec|run|execute)(?:=.*)?|eval")
 _CODED_URL = re.compile(r"file:.*[%{\[*]", re.IGNORECASE)
+_PLAIN = re.compile(r"[\w./=:,-]*")
 _BUILDS = frozenset(("make", "gmake", "remake", "just", "ninja"))
 _BUILT_TEXT = re.compile(r"-E.*|--eval\b.*|[\w.]+[:+?]?=.*[$`].*", re.DOTALL)
 
 
-def why_untold(parsed: Parsed, *, readable: bool) -> str | None:
+def why_untold(source: str, parsed: Parsed, *, readable: bool) -> str | None:
     """The reason, or None. `readable`: the words of the outer commands, and their folders, are known."""
     if not parsed.complete:
         return "it was not fully understood"
+    if (not readable or parsed.inner) and _COMPUTED_FILE.search(_KNOWN.sub("", source)):
+        return "a file that it reads or writes is only known at run time"
     inner = [one for one in parsed.inner if not one.other_name]
     outer = (*parsed.seen.commands, *parsed.seen.evaluated)
     written = Written(written_files(outer, parsed.seen.writes, frozenset()).files, telling=True)
@@ -89,12 +95,14 @@ def _unknown_work(found: Found) -> str | None:
     use = examine(name, found.words)
     if name in _FEEDING or any(map(_LISTED.fullmatch, texts)) or _takes_list(name, texts):
         return "it takes names of files from a list or a pipe"
-    if name in _LATER:
+    if name in _LATER or (name == "git" and _ALIASED.search(" ".join(texts))):
         return "it keeps a text that runs later"
     if any(map(_ELSEWHERE.search, texts)):
         return "only the running process knows where a path in it leads"
     if use is None:
         return "a program in it may open any file" if any(map(_TEXT.search, (*texts, found.input))) else None
+    if name == "git" and use.unknown_sub:
+        return "it may be an alias"
     if commands_from_elsewhere(use, name, found.words):
         return "a program in it reads its commands from elsewhere"
     if any(_opens_files(found, name, use, texts)):
@@ -124,7 +132,9 @@ def _opens_files(found: Found, name: str, use: Use, texts: list[str]) -> Iterato
 def _is_code(name: str, found: Found, texts: list[str]) -> bool:
     """Code in the words or the input of an interpreter, unless it is Python that only computes and prints."""
     at = next((at for at, text in enumerate(texts) if _CODE.fullmatch(text)), None)
-    if at is None or any(not text.startswith("-") for text in texts[:at]):  # what follows a script is for the script
+    given = "" if at is None else " ".join(texts[at + 1 : at + 2])
+    behind_words = at is not None and any(not text.startswith("-") for text in texts[:at])
+    if at is None or (behind_words and _PLAIN.fullmatch(given)):  # `tool.py -c fast`
         return bool(found.input.strip()) and gets_code(found.words)
     python = same_program(name) == "python" and texts[at] == "-c"
-    return not (python and len(texts) > at + 1 and only_computes(texts[at + 1]))
+    return not (python and given and only_computes(given))
