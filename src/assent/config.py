@@ -336,6 +336,16 @@ def _decode(text: bytes, path: Path, type_: type[S]) -> S:
 
 
 _UNKNOWN = "Object contains unknown field "
+_NO_CHOICE = "Invalid enum value "
+
+
+def _choices(type_: type[Struct], field: str) -> list[str]:
+    """The words that a setting may have; none if it may have others."""
+    from typing import get_args, get_type_hints
+
+    hint = get_type_hints(type_).get(field)
+    kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
+    return [word for kind in kinds for word in get_args(kind) if isinstance(word, str)]
 
 
 def _in_words(problem: str, type_: type[Struct]) -> str:
@@ -345,6 +355,8 @@ def _in_words(problem: str, type_: type[Struct]) -> str:
     if place == "approval_mode":
         known = "default, auto_edit, auto_try, contained or plan"
         return f"`approval_mode` must be {known}; for yolo, use --approval-mode yolo at every start"
+    if what.startswith(_NO_CHOICE) and (choices := _choices(type_, place)):
+        return f"`{place}` must be one of {', '.join(choices)}, not {what.removeprefix(_NO_CHOICE)}"
     if not what.startswith(_UNKNOWN):
         return f"`{place}`: {what}" if place else what
     import difflib

@@ -115,6 +115,13 @@ def test_settings_that_are_wrong_are_refused(text: str) -> None:
         settings(text)
 
 
+def test_a_setting_that_is_none_of_its_words_is_refused_with_the_words() -> None:
+    with pytest.raises(BadSettings, match=r"`effort` must be one of none, minimal, .*max, not 'huge'"):
+        settings('effort = "huge"')
+    with pytest.raises(BadSettings, match="`gate` must be one of batch, eager, not 'both'"):
+        settings('gate = "both"')
+
+
 def test_names_mean_the_same_everywhere() -> None:
     own = {"office": OwnProvider(base_url="https://x.example", context_window=65_536)}
     assert split_name("office:a:b", own) == ("office", "a:b") and "office" in provider_names(own)
