@@ -318,6 +318,15 @@ async def test_a_call_that_the_person_started_is_not_asked_but_a_deny_rule_still
     assert harness.world.effects == ["mine"]
 
 
+@pytest.mark.spec("E4")
+async def test_a_mode_says_what_the_model_may_do_not_what_the_person_may():
+    harness = SchedulerHarness(mode="plan")
+    mine, by_model = harness.call("run_note", text="mine"), harness.call("run_note", text="by the model")
+    assert await harness.run(replace(mine, initiator="person")) == ["Success"]
+    assert await harness.run(by_model) == ["Failed"]
+    assert harness.world.effects == ["mine"]
+
+
 async def test_a_journal_that_cannot_write_stops_the_batch_before_any_effect():
     harness = SchedulerHarness()
     batch = harness.schedule(harness.call("run_note", text="a"), harness.call("run_note", text="b"))

@@ -45,10 +45,8 @@ def complain(message: str) -> None:
 def unknown_command(words: list[str]) -> int:
     """Reports an unknown command: maybe a prompt without quotes."""
     prompt = _quoted(" ".join(words))
-    complain(
-        f"unknown command {words[0]!r}; to send a prompt, quote it (assent {prompt}), or use -p: "
-        f"assent -p {prompt}\nTry: assent --help"
-    )
+    quoted = f"quote it (assent {prompt}), or " if len(words) > 1 else ""  # quotes around one word change nothing
+    complain(f"unknown command {words[0]!r}; to send a prompt, {quoted}use -p: assent -p {prompt}\nTry: assent --help")
     return exit_codes.INPUT
 
 

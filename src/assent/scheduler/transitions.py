@@ -73,9 +73,13 @@ def action_of(
 
 
 def verdict_on(policy: Policy, action: Action, request: CallRequest) -> Verdict:
-    """Nobody is asked about what they do themselves, and it runs as written: no plan, no grant."""
+    """Nobody is asked about what they do themselves, and it runs as written: no plan, no grant.
+
+    A deny rule still holds, but a mode only says what the model may do.
+    """
     verdict = policy.judge(action)
-    if verdict.ruling != "deny" and request.initiator == "person":
+    denied = verdict.ruling == "deny" and verdict.source != "mode"
+    if not denied and request.initiator == "person":
         return Verdict("allow", "rule", "you started it yourself")
     match action.details:
         case ExecDetails(wider=True) as details if verdict.ruling == "ask" and request.initiator == "call":

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,12 +13,12 @@ from assent.app.identity import me
 from assent.app.lookup import has_begun
 from assent.commands import SetMode, Submit
 from assent.config import Settings
-from assent.events import ChatCompressed, ModeChanged, PromptSubmitted
+from assent.events import ChatCompressed, Envelope, ModeChanged, ModelReplied, PromptSubmitted
 from assent.front.tui.farewell import farewell
 from assent.front.tui.local_host import LocalHost
 from assent.front.tui.small_screens import PageScreen, ReviewScreen
 from assent.front.tui.transcript_model import NoteItem
-from assent.session.log import LogUnavailable, SessionInfo, SessionLog
+from assent.session.log import Fence, LogUnavailable, SessionInfo, SessionLog
 from assent.session.sqlite_log import SqliteLog
 from support.app_harness import AppHarness
 from support.fake_catalog import FakeCatalog
@@ -208,6 +208,11 @@ async def test_the_output_of_a_persons_command_is_given_to_the_model_if_wanted(h
         await on.until_shown("│ 20")
         await on.say("/include")
         await on.until(lambda: on.app.prompt.text == "[Pasted text #1: 21 lines]")
+        on.app.prompt.load("")
+        await on.types("!cd .\n")
+        await on.until(lambda: "✓ run_shell_command  cd ." in on.shown)
+        await on.say("/include")  # the last one, even though it printed nothing
+        await on.until(lambda: on.app.prompt.text == "$ cd .\n")
 
 
 @pytest.mark.spec("F4")
@@ -372,6 +377,7 @@ async def test_a_command_that_cannot_be_recorded_is_said_aloud(harness: MakeHarn
         monkeypatch.setattr(log, "put", full)
         await on.say("hello")
         await on.until_shown("This could not be sent: the disk is full")
+        assert on.app.prompt.text == "hello"  # nobody has to type it again
 
 
 async def test_a_lost_session_is_said_aloud(harness: MakeHarness, monkeypatch: pytest.MonkeyPatch):
@@ -386,6 +392,30 @@ async def test_a_lost_session_is_said_aloud(harness: MakeHarness, monkeypatch: p
         monkeypatch.setattr(log, "append", full)
         await on.runner.send(Submit("hello", by="bob"))
         await on.until_shown("can no longer be followed: the disk is full")
+
+
+@pytest.mark.spec("G2")
+async def test_a_session_that_was_lost_goes_on_with_the_next_message(
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
+):
+    async with harness(says("Half a reply"), says("It goes on.")).open() as on:
+        log = await on.host.log()
+        append = log.append
+
+        def fails_at_the_reply(fence: Fence, envelopes: Sequence[Envelope]) -> "asyncio.Future[None]":
+            if not any(isinstance(envelope.event, ModelReplied) for envelope in envelopes):
+                return append(fence, envelopes)
+            failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            failed.set_exception(LogUnavailable("the disk is full"))
+            return failed
+
+        monkeypatch.setattr(log, "append", fails_at_the_reply)
+        await on.say("hello")
+        await on.until_shown("can no longer be followed: the disk is full")
+        assert on.shown.index("Half a reply") < on.shown.index("can no longer be followed")
+        monkeypatch.setattr(log, "append", append)
+        await on.say("continue")
+        await on.until_shown("It goes on.")
 
 
 async def test_events_go_on_behind_a_screen(harness: MakeHarness):

@@ -8,8 +8,10 @@ import pytest
 from textual.events import Key, Paste
 
 from assent.events import ApprovalAnswered, PromptSubmitted
-from assent.front.tui.answer_screens import ScopeScreen
+from assent.front.tui.answer_screens import ArgumentsScreen, ScopeScreen
 from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.main_screen import MainScreen
+from assent.front.tui.review import ReviewScreen
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell, write
 
@@ -94,13 +96,14 @@ async def test_no_letter_is_lost_while_the_focus_moves(harness: MakeHarness):
         assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
 
 
-async def test_an_answer_that_became_typing_in_time_is_typing(harness: MakeHarness):
+@pytest.mark.parametrize("word", ["yes", "please", "fix", "very"])
+async def test_an_answer_or_a_move_that_became_typing_in_time_is_typing(harness: MakeHarness, word: str):
     on = harness(asks_for(CANARY))
     on.guard = KeyGuard(quiet=0, settle=NEVER)
     async with on.open(prompt="go"):
         await on.until_asked()
-        await on.types("yes")
-        await on.until(lambda: on.app.prompt.text == "yes")
+        await on.types(word)
+        await on.until(lambda: on.app.prompt.text == word)
         assert not on.app.panel.deciding
         assert await on.recorded(ApprovalAnswered) == []
 
@@ -138,6 +141,78 @@ async def test_typing_on_does_not_choose_how_far_always_reaches(harness: MakeHar
         await on.until_screen(ScopeScreen)
         on.guard.quiet = NEVER
         await on.types("dd a test\n")
+        await on.until_shown("too fast to be an answer")
+        assert await on.recorded(ApprovalAnswered) == []
+
+
+# --- a person at work ---
+
+
+class AtWork:
+    """A person at a question, and the times at which they press keys."""
+
+    def __init__(self, on: AppHarness) -> None:
+        self._on = on
+        self._now = 0.0
+        on.guard = KeyGuard(lambda: self._now, quiet=0.6, settle=0)
+
+    async def presses(self, key: str, at: float) -> None:
+        self._now = at
+        event = Key(key, key if len(key) == 1 else None)
+        event.time = at
+        self._on.app.post_message(event)
+        await self._on.settle()
+
+
+@pytest.mark.parametrize("key", ["down", "up", "pagedown"])
+async def test_whoever_moves_in_a_question_may_answer_at_once(harness: MakeHarness, key: str):
+    on = harness(asks_for(CANARY), says("Fine."))
+    person = AtWork(on)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await person.presses(key, at=1.0)
+        await person.presses("n", at=1.1)
+        assert len(await on.recorded(ApprovalAnswered)) == 1
+
+
+async def test_a_move_that_was_under_way_when_the_question_appeared_allows_no_answer(harness: MakeHarness):
+    on = harness(asks_for(CANARY))
+    person = AtWork(on)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await person.presses("down", at=0.3)
+        await person.presses("n", at=0.7)
+        await on.until_shown("too fast to be an answer")
+        assert await on.recorded(ApprovalAnswered) == []
+
+
+async def test_whoever_comes_back_from_the_screens_of_a_question_may_answer_at_once(harness: MakeHarness):
+    on = harness(asks_for(CANARY), says("Fine."))
+    person = AtWork(on)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await person.presses("f", at=1.0)
+        await on.until_screen(ReviewScreen)
+        await person.presses("escape", at=2.0)
+        await on.until_screen(MainScreen)
+        await person.presses("i", at=2.1)
+        await on.until_screen(ArgumentsScreen)
+        await person.presses("escape", at=3.0)
+        await on.until_screen(MainScreen)
+        await person.presses("n", at=3.1)
+        assert len(await on.recorded(ApprovalAnswered)) == 1
+
+
+async def test_a_q_that_closes_the_review_may_be_the_start_of_a_word(harness: MakeHarness):
+    on = harness(asks_for(CANARY))
+    person = AtWork(on)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await person.presses("f", at=1.0)
+        await on.until_screen(ReviewScreen)
+        await person.presses("q", at=2.0)
+        await on.until_screen(MainScreen)
+        await person.presses("n", at=2.2)
         await on.until_shown("too fast to be an answer")
         assert await on.recorded(ApprovalAnswered) == []
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from textual.events import Key
+from textual.widgets import Input
 
 from assent.front.tui.documents import code_blocks
 from assent.front.tui.review import ReviewScreen
@@ -282,3 +283,14 @@ def test_what_lies_outside_of_the_text_is_not_counted():
     assert seen.unseen == 3 and seen.next_unseen() == 0
     seen.look(-2, 2)
     assert seen.unseen == 3
+
+
+async def test_what_is_typed_right_after_the_key_for_the_search_is_searched_for(harness: MakeHarness):
+    async with harness(says("A dog in the fog.")).open(prompt="go") as on:
+        await on.until_idle()
+        for key in ("f3", *"gwfoG q"):
+            on.app.post_message(Key("space" if key == " " else key, key if len(key) == 1 else None))
+        await on.until(lambda: on.app.screen.query(Input) and on.app.screen.query_one(Input).value == "gwfoG q")
+        assert on.app.prompt.is_empty
+        await on.types("gG")
+        await on.until(lambda: on.app.screen.query_one(Input).value == "gwfoG qgG")

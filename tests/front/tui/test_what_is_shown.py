@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from assent.front.tui.answer_screens import ReasonScreen
 from assent.front.tui.scrollback import print_lines
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import NEW_BELOW
@@ -205,4 +206,44 @@ async def test_a_reply_that_was_cut_off_at_the_output_limit_says_so(harness: Mak
 async def test_a_command_without_output_takes_one_line(harness: MakeHarness):
     async with harness(asks_for(shell("true")), says("Done.")).open(prompt="go") as on:
         await on.until_shown("Done.")
+        assert "│" not in on.shown
+
+
+async def test_a_call_that_was_allowed_says_that_it_waits_its_turn(harness: MakeHarness):
+    async with harness(asks_for(shell("touch a"), shell("touch b", "b")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked(2)
+        await on.press("y")
+        await on.until(lambda: len(on.runner.waiting()) == 1)
+        await on.until_shown("allowed, waits its turn", "waiting for an answer")
+        await on.press("y")
+        await on.until_idle()
+        assert "waits its turn" not in on.shown
+
+
+async def test_the_reason_for_a_no_stands_below_the_call(harness: MakeHarness):
+    async with harness(asks_for(shell("touch a")), says("As you wish.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        await on.types("use the other branch\n")
+        await on.until_shown("⊘ run_shell_command", "│ no: use the other branch", "As you wish.")
+
+
+@pytest.mark.spec("J10")
+async def test_going_back_names_the_commands_whose_effects_stay(harness: MakeHarness):
+    async with harness(asks_for(shell("touch a"), shell("ls", "b")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_idle()
+        await on.say("/rewind")
+        await on.until_shown("Go back to before")
+        await on.press("enter")
+        await on.until_shown("What this command did would stay:", "  touch a")
+
+
+async def test_a_command_of_the_person_that_prints_nothing_shows_no_empty_line(harness: MakeHarness):
+    async with harness().open() as on:
+        await on.types("!cd .\n")
+        await on.until_shown("✓ run_shell_command  cd .")
+        await on.settle()
         assert "│" not in on.shown

@@ -37,8 +37,10 @@ ANSWER_WORDS = {
 }
 """For `/help`: what each key means at a question that offers it."""
 ANSWERS = frozenset(f"yasteindrA{DIGITS}")
-YES = ANSWERS - frozenset("enr")
+YES = ANSWERS - frozenset("einr")
 """Keys that approve; they need the whole question to have been shown."""
+MOVES = frozenset("fv")
+"""Letters that only change what is shown."""
 
 
 class Offer(Struct, frozen=True):

@@ -24,6 +24,8 @@ BODY_LINES = 400
 FAILURE_LINES = 4
 BRIEF_WIDTH = 72
 """A narrower screen has no room for a result on the line of its call."""
+WAITS_ITS_TURN = "allowed, waits its turn"
+"""For the answers to the other calls of its reply, or for those before it to end."""
 MARKS = {
     Validating: "·",
     AwaitingApproval: "?",
@@ -81,6 +83,8 @@ def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -
     if isinstance(call, AwaitingApproval):
         doing = safe(editing(call.modifying_by), "label") if call.modifying_by else "waiting for an answer"
         words.append(doing, styler.palette.warn)
+    if isinstance(call, Scheduled):
+        words.append(WAITS_ITS_TURN)
     if isinstance(call, Terminal):
         if isinstance(call.display, DiffDisplay):
             words.append(f"+{call.display.added}", styler.palette.good).append(" ")
@@ -104,6 +108,8 @@ def _preview(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
         case Failed(display=display, failure=failure):
             shown = preview(styler, display, width, failed=True) if display is not None else []
             return [*_problem(styler, failure.message, width, FAILURE_LINES), *shown]
+        case Cancelled(refusal=refusal) if refusal:
+            return _problem(styler, f"no: {refusal}", width, FAILURE_LINES)
         case _:
             return []
 

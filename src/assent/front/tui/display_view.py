@@ -31,7 +31,8 @@ def draw_display(styler: TextStyler, display: Display, width: int) -> list[Strip
         case TerminalDisplay(text=text):
             from assent.app.settled_output import settled
 
-            return styler.terminal(settled(text).rstrip("\n"), width)
+            shown = settled(text).rstrip("\n")
+            return styler.terminal(shown, width) if shown else []
         case MarkdownDisplay(text=text):
             return styler.markdown(text, width)
         case PlainDisplay(text=text):

@@ -22,7 +22,7 @@ class MainScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         for panel in self.query(ApprovalPanel):
-            panel.appear()
+            panel.resume()
 
     def on_resize(self) -> None:
         self.set_class(self.size.height < LOW, "-low")

@@ -1,7 +1,7 @@
 """The question panel: shows the calls waiting for a person, one at a time, and turns keys into answers.
 
-It takes the keyboard only when nobody is typing, accepts keys only after a pause (`guard`), lets nothing be approved
-that has not been shown to its end, and defaults to no. It sends nothing itself: it posts `Answered`.
+It takes the keyboard only when nobody is typing, accepts keys only after a pause in typing (`guard`), lets nothing be
+approved that has not been shown to its end, and defaults to no. It sends nothing itself: it posts `Answered`.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from assent.front.tui.answer_keys import (
     ANSWERS,
     CLICKED,
     DIGITS,
+    MOVES,
     EnterKey,
     Offer,
     answers,
@@ -42,7 +43,7 @@ from assent.front.tui.text_style import TextStyler
 from assent.front.tui.typed_elsewhere import TypedElsewhere, letter
 
 HINT_SECONDS = 2.5
-MENU_HEIGHT = 20
+MENU_HEIGHT = 22
 """Lines of the screen below which the answers are not listed one below the other."""
 MARGIN = 4
 """Columns for border and padding."""
@@ -58,7 +59,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         Binding("down", "scroll(1)", "scroll down; in a list of answers, the next one", show=False),
         Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
         Binding("pagedown,ctrl+f", "page(1)", "page down", show=False),
-        Binding("left_square_bracket,p", "hunk(-1)", "previous part of a change", show=False),
+        Binding("left_square_bracket", "hunk(-1)", "previous part of a change", show=False),
         Binding("right_square_bracket", "hunk(1)", "next part of a change", show=False),
         Binding("space", "toggle_hunk", "include or exclude this part; page down if there is one", show=False),
         Binding("v", "view", "a change side by side, or in one column", show=False),
@@ -111,7 +112,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._shown_at = 0.0
         self._pressed: asyncio.TimerHandle | None = None
         self._held = ""
-        """The newest key, if it could have been an answer."""
+        """The newest key, if it could have been an answer or a move."""
+        self._own_screen = False
+        """Whether the screen above, if there is one, was opened from this question and belongs to it."""
         self._types = False
         """Whether what was pressed turned out to be typing."""
         self._hint = ""
@@ -164,7 +167,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self.guard.disturb()
         self._shown_at = time.monotonic()
         self._forget_press()
-        self._hint, self._choice = "", 0
+        self._hint, self._choice, self._own_screen = "", 0, False
         approval = call.approval
         question = self._views.setdefault(approval.id, QuestionView(approval, description(call.request)))
         self.body.put(question, seen=approval.id in self._seen)
@@ -261,7 +264,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _offers(self, call: AwaitingApproval, *, to_all: bool = False) -> list[Offer]:
         for_all = len(self._for_all) if to_all or self.all_seen else 0
-        return offers(call, self.question, self._width, self._enter, for_all)
+        return offers(call, self.question, self._width, "select" if self._selects else "no", for_all)
 
     @property
     def _selects(self) -> bool:
@@ -300,6 +303,14 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._label()
         self.body.look()
 
+    def resume(self) -> None:
+        """The screen above was closed. If it was about this question, the person has been at it all the time."""
+        if self._own_screen:
+            self._own_screen = False
+            self.body.look()
+        else:
+            self.appear()
+
     @property
     def deciding(self) -> bool:
         """Whether a key was pressed that becomes an answer if no other key follows."""
@@ -320,9 +331,18 @@ class ApprovalPanel(Vertical, can_focus=True):
         elif self.call is not None and key in self._keys_of(self.call):
             event.stop()
             self._press(key, self.call, event.time)
+        elif key in MOVES:
+            event.stop()
+            self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word
         elif self._hint:
             self._say("")
-        self.guard.disturb()
+        if not self._navigates(event):
+            self.guard.disturb()
+
+    def _navigates(self, event: Key) -> bool:
+        """Whether it moves in the question: nobody does that while typing, so the next key may be an answer at once."""
+        bound = event.key in self._bindings.key_to_bindings and event.key != "escape"
+        return bound and not event.is_printable and self.guard.is_quiet(event.time)
 
     def _typing(self, event: Key) -> str:
         """What was typed, if it is not an answer: a letter that means nothing here, or several in quick succession."""
@@ -330,9 +350,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         quick = self._pressed is not None or not self.guard.is_quiet(event.time)
         before = held if quick and held != text else ""  # a key that is held down repeats itself
         goes_on = quick and self._types  # keys that arrived before the focus had moved
-        means_nothing = text not in ANSWERS and event.key not in self._bindings.key_to_bindings
+        means_nothing = text not in ANSWERS | MOVES and event.key not in self._bindings.key_to_bindings
         typed = bool(text) and (bool(before) or goes_on or means_nothing)
-        self._held = text if text in ANSWERS and not typed else ""
+        self._held = text if text in ANSWERS | MOVES and not typed else ""
         return before + text if typed else ""
 
     def _meant(self, event: Key) -> str:
@@ -363,8 +383,18 @@ class ApprovalPanel(Vertical, can_focus=True):
         if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):
             self._say(problem)
         else:
-            loop = asyncio.get_running_loop()
-            self._pressed = loop.call_later(self.guard.settle, self._settle, key, call)
+            self._after_a_moment(lambda: self._settle(key, call))
+
+    def _after_a_moment(self, act: Callable[[], None]) -> None:
+        """Unless another key follows."""
+        self._pressed = asyncio.get_running_loop().call_later(self.guard.settle, act)
+
+    def _move(self, key: str) -> None:
+        self._pressed, self._held = None, ""
+        if key == "v":
+            self.action_view()
+        else:
+            self.action_review()
 
     def _not_yet(self, key: str, call: AwaitingApproval, *, quiet: bool) -> str:
         """Why the key is not an answer now; empty if it is one."""
@@ -403,6 +433,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if isinstance(details, AskDetails) and key in DIGITS:
             self._answer("y", call, (chosen_at_once(details.questions)[int(key) - 1],))
         elif key in "aeir" or (key == "y" and isinstance(details, AskDetails)):
+            self._own_screen = key != "e"
             self.post_message(self.Wanted(key, call))
         elif key == "A":
             for other in self._for_all:
@@ -457,6 +488,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def action_review(self) -> None:
         if self.question is not None:
+            self._own_screen = True
             self.post_message(self.ReviewWanted(self.question))
 
     def action_question(self, step: int) -> None:

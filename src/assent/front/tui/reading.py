@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from assent.app.call_states import Terminal
 from assent.front.tui.documents import call_document, code_blocks, command_of, conversation_document, output_of
 from assent.front.tui.transcript_model import CallItem, ReplyItem, TranscriptModel
 
@@ -35,8 +36,7 @@ class Reading:
 
     def own_command(self) -> str:
         """The last command that the person ran with `!`, and its output; empty if there is none."""
-        own = (call for call in self._newest_first() if call.request.initiator == "person" and output_of(call))
-        return next((f"$ {command_of(call)}\n{output_of(call)}" for call in own), "")
+        return next((_in_a_shell(call) for call in self._newest_first() if _is_own_command(call)), "")
 
     def conversation(self) -> "Document":
         return conversation_document(self._items, self._calls)
@@ -45,3 +45,13 @@ class Reading:
         for item in reversed(self._items):
             if isinstance(item, CallItem) and (call := self._calls.get(item.call_id)) is not None:
                 yield call
+
+
+def _is_own_command(call: "ToolCall") -> bool:
+    return call.request.initiator == "person" and "command" in call.request.args and isinstance(call, Terminal)
+
+
+def _in_a_shell(call: "ToolCall") -> str:
+    """The command and what it printed, with a line's end, so that what is typed next is on a line of its own."""
+    lines = [f"$ {command_of(call)}", output_of(call).rstrip("\n")]
+    return "".join(f"{line}\n" for line in lines if line)

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.events import Key
 
 from assent.app.question_text import question_title
 from assent.app.wording import count
+from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.seen_lines import SeenLines
 from assent.front.tui.text_style import TextStyler
@@ -22,13 +24,19 @@ class ReviewScreen(ViewerScreen):
         Binding("left_square_bracket", "hunk(-1)", "previous part of a change", show=False),
     ]
 
-    def __init__(self, question: QuestionView, styler: Callable[[], TextStyler]) -> None:
+    def __init__(self, question: QuestionView, styler: Callable[[], TextStyler], guard: KeyGuard) -> None:
         self._question = question
+        self._guard = guard
         self._seen = SeenLines()
         self._drawn: tuple[int, int] = (0, 0)
         details = question.approval.details
         text = "\n".join(strip.text.rstrip() for strip in question.lines(styler(), MAX_WIDTH))
         super().__init__(Document(question_title(details), question.lines, text), styler)
+
+    def on_key(self, event: Key) -> None:
+        """`q` closes it, but may be the start of a word; what follows must not answer."""
+        if event.key == "q":
+            self._guard.disturb()
 
     def _moved(self) -> None:
         if self.lines.wraps:  # otherwise the ends of lines may be off the screen

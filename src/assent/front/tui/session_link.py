@@ -31,6 +31,8 @@ class SessionLink:
         self._sent: set[str] = set()
         """Keys of our own commands: if one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
+        self._lost = ""
+        """The session whose events no longer arrive, because of something that may pass, such as a full disk."""
         self._settled = asyncio.Event()
         """Set once the session is shown, or could not be opened; what is typed before that waits for it."""
 
@@ -75,6 +77,7 @@ class SessionLink:
 
     async def switch(self, session: str | None) -> None:
         """Switches to another session, or a new one; the current one can be resumed later."""
+        self._lost = ""
         await self.close()
         self._app.panel.put(())
         self._app.input_panel.put(())
@@ -105,7 +108,13 @@ class SessionLink:
                 self._notice(envelope)
                 app.transcript.changed()
         except Exception as error:  # a server refuses us, or the log failed: the person must know
-            app.note(f"This session can no longer be followed: {error}. What you see may be out of date.", "error")
+            self._lost = client.state.session
+            app.conversation.cut()
+            app.note(
+                f"This session can no longer be followed: {error}. What you see may be out of date. "
+                "Your next message opens the session again.",
+                "error",
+            )
         else:
             app.note("The session was closed. Open another with /sessions.", "error")
         self._status.session_is_over()
@@ -130,15 +139,28 @@ class SessionLink:
         self._attention.to_input()
         self._status.refresh()
 
-    async def send(self, command: Command) -> None:
+    async def send(self, command: Command) -> bool:
+        """Whether it has arrived. If not, the person is told why."""
+        if self._lost:
+            await self._open_again()
+        elif self.client is None:
+            self._app.note("No session is open. Open one with /sessions.", "error")
+        return self.client is not None and await self._sent_to(self.client, command)
+
+    async def _open_again(self) -> None:
+        session = self._lost
+        await self.switch(session)
         if self.client is None:
-            self._app.note("No session is open. Open one with /sessions; what you typed is in the history.", "error")
-            return
+            self._lost = session
+
+    async def _sent_to(self, client: "SessionClient", command: Command) -> bool:
         import secrets
 
         key = secrets.token_urlsafe(12)
         self._sent.add(key)  # now: its outcome may arrive before the response to the request
         try:
-            await self.client.send(command, key)
+            await client.send(command, key)
         except Exception as error:
             self._app.note(f"This could not be sent: {error}", "error")
+            return False
+        return True

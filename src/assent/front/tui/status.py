@@ -92,9 +92,12 @@ class StatusUpdater:
             status.busy(self._away_since, "The connection is lost", "reconnecting; what you see may be out of date")
         elif self._over:
             status.idle()
+        elif waiting := state.waiting():
+            status.busy(min(call.started_at for call in waiting), "Waiting for your answer", hint)
+        elif any(call.wanted is not None for call in running):
+            status.busy(running[0].started_at, "Waiting for your input", hint)
         elif state.open_prompt is not None:
-            doing = "Waiting for your answer" if state.waiting() else self.thinking or "Working"
-            status.busy(state.busy_since, doing, hint)
+            status.busy(state.busy_since, self.thinking or "Working", hint)
         elif running:
             status.busy(running[0].started_at, "Running", hint)
         else:

@@ -192,7 +192,7 @@ class AssentApp(App[None]):
         session, mode, first_prompt, note = self._start
         self.spawn(self.link.open(session, mode, first_prompt, note))
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -254,7 +254,10 @@ class AssentApp(App[None]):
             await self.submit(message.text, steer=message.steer)
 
     async def submit(self, text: str, *, steer: bool = False) -> None:
-        await self.send(Submit(text, by=self._me(), steer=steer))
+        """What could not be sent is in the input again, unless something else has been typed there."""
+        sent = await self.send(Submit(text, by=self._me(), steer=steer))
+        if not sent and self.prompt.is_empty:
+            self.prompt.paste(text)
 
     @on(PromptInput.NothingSubmitted)
     async def _release(self) -> None:
@@ -269,9 +272,10 @@ class AssentApp(App[None]):
         await self.link.settled()
         await self.send(RunTool("run_shell_command", {"command": command}, by=self._me()))
 
-    async def send(self, command: Command) -> None:
+    async def send(self, command: Command) -> bool:
+        """Whether it has arrived."""
         await self.modes.arrive()
-        await self.link.send(command)
+        return await self.link.send(command)
 
     def show_status(self) -> None:
         self._status.refresh()
@@ -322,7 +326,7 @@ class AssentApp(App[None]):
         def done(everything: bool | None) -> None:
             self.panel.reviewed(message.question, everything=bool(everything))
 
-        self.push_screen(ReviewScreen(message.question, self.styler), done)
+        self.push_screen(ReviewScreen(message.question, self.styler, self._guard), done)
 
     # --- reading and copying ---
 
@@ -356,7 +360,9 @@ class AssentApp(App[None]):
     def action_search(self) -> None:
         if not isinstance(self.screen, MainScreen):
             raise SkipAction
-        self.spawn(self.context.view(self.reading().conversation(), search=""))
+        from assent.front.tui.viewer import ViewerScreen
+
+        self.push_screen(ViewerScreen(self.reading().conversation(), self.styler, search=""))  # now: typing may follow
 
     @on(PromptInput.EditWanted)
     def _edit_prompt(self, message: PromptInput.EditWanted) -> None:

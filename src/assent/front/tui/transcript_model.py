@@ -264,12 +264,16 @@ class TranscriptModel:
         if [_content(item) for item in self.items[self._unfinished :]] != [_content(item) for item in whole]:
             self._drop_unfinished()
             self.items.extend(whole)
+        self.cut()
+        self._note_cut(event)
+
+    def cut(self) -> None:
+        """Nothing more arrives of this reply; what is added next follows it."""
         for item in self.items[self._unfinished :]:
             if isinstance(item, ReplyItem):
                 item.finished = True
                 item.touch()
         self._unfinished = len(self.items)
-        self._note_cut(event)
 
     def _note_cut(self, event: ModelReplied) -> None:
         """Not needed without calls: then the turn ends here, and its end says what happened."""

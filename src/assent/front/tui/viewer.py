@@ -10,9 +10,10 @@ from msgspec import Struct
 from rich.style import Style
 from rich.text import Text
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
@@ -22,6 +23,7 @@ from assent.app.wording import count, safe
 from assent.front.tui.line_view import LineView
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler, ends
+from assent.front.tui.typed_elsewhere import letter
 
 SIDE_STEP = 8
 MAX_WIDTH = 2_000
@@ -161,19 +163,26 @@ class ViewerScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         yield Static(id="viewer-title", markup=False)
         yield ViewerLines(self._document, self._styler)
-        yield SteadyInput(placeholder="search", id="viewer-search")
+        yield SteadyInput(placeholder="search", select_on_focus=False, id="viewer-search")
         yield Static(id="viewer-hint", markup=False)
 
     def on_mount(self) -> None:
         self.watch(self.lines, "scroll_y", self._moved, init=False)
+        if self._search is not None:
+            self._field.value = self._search
+            self.action_search()  # at once: what is typed next belongs there
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         self._moved()
         if self._search is not None:
             self.lines.scroll_end(animate=False, immediate=True)
-            self.action_search()
-            self._field.value = self._search
+
+    def on_key(self, event: Key) -> None:
+        """A key may arrive before the search field has the focus; later ones end there."""
+        if self._field.display and (typed := letter(event)):
+            event.stop()
+            self._field.insert_text_at_cursor(typed)
 
     @property
     def lines(self) -> ViewerLines:
@@ -232,10 +241,17 @@ class ViewerScreen(ModalScreen[bool]):
         self.label()
 
     def action_end(self) -> None:
+        self._skip_while_searching()
         self._move(len(self.lines.lines))
 
     def action_home(self) -> None:
+        self._skip_while_searching()
         self._move(-len(self.lines.lines))
+
+    def _skip_while_searching(self) -> None:
+        """What is searched for may contain a g."""
+        if self._field.display:
+            raise SkipAction
 
     def action_side(self, step: int) -> None:
         self.lines.left = 0 if self.lines.wraps else max(self.lines.left + step * SIDE_STEP, 0)
@@ -260,7 +276,7 @@ class ViewerScreen(ModalScreen[bool]):
     def _search_now(self, event: Input.Submitted) -> None:
         found = self.lines.search(event.value)
         self._leave_search()
-        self.say("" if found else f"{safe(event.value, 'label')!r} was not found.")
+        self.say("" if found or not event.value else f"{safe(event.value, 'label')!r} was not found.")
 
     def _leave_search(self) -> None:
         self._field.display = False

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from assent.app.wording import count
+from assent.app.call_states import Failed, Success, ToolCall
+from assent.app.wording import call_about, count
 from assent.commands import Compress, Rewind
 from assent.events import CallFinished
 from assent.front.tui.lists import Action, Column, Row
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 
 LEFT_ALONE = "A file that has changed since is left alone."
+MAX_COMMANDS = 5
+"""Commands that are named; the others are counted."""
 
 
 async def compress(context: "SlashContext", argument: str) -> None:
@@ -152,10 +155,31 @@ def _preview(state: "SessionState", point: "RewindPoint", changes: Sequence[str]
     said = f"{count(len(later), 'prompt')} and what followed would be removed from the conversation:"
     prompts = [Content(f"  {named(' '.join(one.text.split()))}") for one in later]
     head = Content("\n").join([Content.styled(said, "bold"), *prompts, Content("")])
+    ran = _commands_in_words(state, {one.prompt_id for one in later})
     if not changes:
-        return Content("\n").join([head, Content("These calls have changed no files.")])
+        return Content("\n").join([head, *ran, Content("No file change can be undone.")])
     files = Content.styled("These file changes would be undone:", "bold")
-    return Content("\n").join([head, files, _changes_in_words(state, changes)])
+    return Content("\n").join([head, *ran, files, _changes_in_words(state, changes)])
+
+
+def _commands_in_words(state: "SessionState", prompt_ids: set[str]) -> list[Content]:
+    """The commands that may have changed something; nobody can say what."""
+    ran = [call for call in state.calls.values() if call.request.prompt_id in prompt_ids and _may_have_acted(call)]
+    if not ran:
+        return []
+    head = Content.styled(f"What {'this command' if len(ran) == 1 else 'these commands'} did would stay:", "bold")
+    more = [Content(f"  and {len(ran) - MAX_COMMANDS:,} more")] if len(ran) > MAX_COMMANDS else []
+    shown = [Content(f"  {named(' '.join(call_about(call.request).split()))}") for call in ran[:MAX_COMMANDS]]
+    return [head, *shown, *more, Content("")]
+
+
+def _may_have_acted(call: ToolCall) -> bool:
+    """Commands that only read run by the policy alone, without a question, a grant or a mode that allows more."""
+    match call:
+        case Success(decision=decision) | Failed(decision=decision) if decision is not None:
+            return "command" in call.request.args and decision.source in ("person", "grant", "mode")
+        case _:
+            return False
 
 
 async def _take_back_all(context: "SlashContext", changes: Sequence[str]) -> bool:
