@@ -1,6 +1,6 @@
 """The proxy of one sandbox: takes connections, has each judged, resolves and dials, and moves the bytes.
 
-    proxy = Proxy(keeper)
+    proxy = Proxy(judge)
     await proxy.serve(listening)        # until it is cancelled; then all its connections are closed
 
 A name is resolved only after the verdict, and only addresses that were judged are dialled, so that no lookup leaks
@@ -38,7 +38,7 @@ class ProxyLimits(Struct, frozen=True, kw_only=True):
     """Seconds for connections to end on their own after the program has exited."""
 
 
-class Keeper(Protocol):
+class ConnectionJudge(Protocol):
     """Decides about connections, and records them."""
 
     async def judge(self, number: int, wanted: Destination) -> Access:
@@ -46,7 +46,7 @@ class Keeper(Protocol):
         ...
 
     def ended(self, number: int, wanted: Destination, end: ConnectionEnd) -> None:
-        """Only of one that was allowed."""
+        """Called only for a connection that was allowed."""
         ...
 
 
@@ -60,9 +60,9 @@ class _Unreachable(Exception):
 
 class Proxy:
     def __init__(
-        self, keeper: Keeper, resolve: Resolver = resolve, dial: Dial = dial, limits: ProxyLimits | None = None
+        self, judge: ConnectionJudge, resolve: Resolver = resolve, dial: Dial = dial, limits: ProxyLimits | None = None
     ) -> None:
-        self._keeper = keeper
+        self._judge = judge
         self._resolve = resolve
         self._dial = dial
         self._limits = limits or ProxyLimits()
@@ -108,7 +108,7 @@ class Proxy:
     async def _serve(self, client: socket.socket, request: ClientRequest) -> None:
         self._count += 1
         number, wanted = self._count, request.wanted
-        access = await self._keeper.judge(number, wanted)
+        access = await self._judge.judge(number, wanted)
         if not access.allowed:
             await self._say(client, request.reply("refused", f"no connection to {wanted}: {access.reason}"))
             return
@@ -128,7 +128,7 @@ class Proxy:
             problem = reason(error)
         finally:
             end = ConnectionEnd(sent=traffic.sent, received=traffic.received, address=address, problem=problem)
-            self._keeper.ended(number, wanted, end)
+            self._judge.ended(number, wanted, end)
 
     async def _relay(
         self, client: socket.socket, server: socket.socket, request: ClientRequest, traffic: Traffic

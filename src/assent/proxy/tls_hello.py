@@ -9,7 +9,7 @@ from assent.web.hosts import BadHost, canonical_host
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME = 22, 1, 0
 _OTHER_RECORDS = (20, 21, 23, 24)
 """TLS records that do not begin a handshake; some servers ignore a warning before it."""
-_MOST = 65_536
+_MAX_HELLO_SIZE = 65_536
 
 
 class WrongName(Exception):
@@ -53,7 +53,7 @@ class HelloCheck:
     def _is_checked(self) -> bool:
         hello = client_hello(self._held)
         if hello is None:
-            if len(self._held) > _MOST:
+            if len(self._held) > _MAX_HELLO_SIZE:
                 raise WrongName("the TLS handshake is too long to be checked")
             return False
         name = server_name(hello)

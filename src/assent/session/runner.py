@@ -130,12 +130,12 @@ class Runner:
         """Set when the inbox may have new commands."""
         self._caught_up = asyncio.Event()
         self._queue = PromptQueue(state, self._journal)
-        self._turn_runner = self._make_work(caller, ids, registry)
+        self._turn_runner = self._make_turn_runner(caller, ids, registry)
         self._inbox_task: asyncio.Task[None] | None = None
         self._unwatch: Callable[[], None] | None = None
         self._closing = False
 
-    def _make_work(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
+    def _make_turn_runner(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it refers to the runner: a closed session is freed at once, without garbage collection."""
         state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
         steering = Steering(self._journal, lambda text: options.load_mentions(text, policy))

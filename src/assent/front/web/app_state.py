@@ -85,11 +85,11 @@ class AppState:
         self.log, self.setup, self.server_log = log, setup, server_log
         self.shared = shared_state(log)
         self.access = Access(data, log.audit, setup.user, setup.limits, server_log, self.shared)
-        self.precedence = AnswerPriority()
+        self.answer_priority = AnswerPriority()
         self.models = ModelAccess(setup.env, setup.settings)
         self.catalog = ModelCatalog(self.models)
         listeners: list[Callable[[Envelope], None]] = []
-        self.engine = make_engine(log, setup.engine(self.models), listeners, self.precedence.give_way)
+        self.engine = make_engine(log, setup.engine(self.models), listeners, self.answer_priority.give_way)
         self.states = StateCache(log, self.engine)
         self.inputs = WaitingInputs(log)
         self.overview = Overview(log, self.inputs)

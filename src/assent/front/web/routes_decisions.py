@@ -43,7 +43,7 @@ async def _send(app_state: AppState, caller: Caller, session: str, answer: Answe
     if not again:
         await _check_waiting(app_state, session, answer)
     started = time.monotonic()
-    with app_state.precedence.answering():
+    with app_state.answer_priority.answering():
         sent = await gateway.sender.send(session, answer, key.name, key.stamp)
     if sent.state == "refused":
         await _explain(app_state, session, answer, sent.problem)

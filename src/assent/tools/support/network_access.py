@@ -12,7 +12,7 @@ from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
 if TYPE_CHECKING:
-    from assent.proxy.proxy_server import Keeper
+    from assent.proxy.proxy_server import ConnectionJudge
     from assent.proxy.sandbox_port import SandboxPort
     from assent.web.dial import Dial
     from assent.web.urls import Resolver
@@ -101,7 +101,7 @@ def _outcome(host: _Host) -> str:
 @asynccontextmanager
 async def proxied(
     port: "SandboxPort | None",
-    access: "Keeper",
+    access: "ConnectionJudge",
     resolve: "Resolver | None" = None,
     dial: "Dial | None" = None,
 ) -> AsyncGenerator[None]:
@@ -118,7 +118,9 @@ async def proxied(
         port.close()
 
 
-async def _serve(port: "SandboxPort", access: "Keeper", resolve: "Resolver | None", dial: "Dial | None") -> None:
+async def _serve(
+    port: "SandboxPort", access: "ConnectionJudge", resolve: "Resolver | None", dial: "Dial | None"
+) -> None:
     from assent.proxy.proxy_server import Proxy
     from assent.web import dial as network
 
