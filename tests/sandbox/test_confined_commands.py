@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from assent.app.question_text import sandbox_in_words
 from assent.approval import ExecDetails
@@ -22,6 +23,7 @@ from assent.process import run_program
 from assent.process.run_program import ProcessLimits
 from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
+from assent.scheduler.digest import action_digest
 from assent.tools.shell import ShellParams, ShellTool
 from assent.tools.support.files import Files
 from assent.tools.support.shell_options import ShellOptions
@@ -113,6 +115,22 @@ def test_only_a_rule_that_allows_a_command_has_a_sandbox(text: str):
 )
 def test_the_question_says_where_a_command_runs(sandbox: SandboxName, wider: bool, words: str):
     assert sandbox_in_words(details("x", "/w", sandbox=sandbox, wider=wider)) == words
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"sandbox": "workspace"},
+        {"domains": ("a.test",)},
+        {"writable": ("/srv",)},
+        {"wider": True},
+        {"background": True},
+    ],
+)
+def test_a_yes_covers_where_a_command_runs_and_what_it_may_reach(other: dict[str, object]):
+    shown = details("make", "/w", sandbox="network")
+    digests = {action_digest("s", "c", SHELL, {}, one) for one in (shown, structs.replace(shown, **other))}
+    assert len(digests) == 2
 
 
 # --- commands that really run ---
