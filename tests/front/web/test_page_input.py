@@ -54,6 +54,21 @@ def test_a_command_that_waits_for_input_is_in_the_inbox_and_the_title(served: Se
     assert tab.complaints == other.complaints == []
 
 
+@pytest.mark.spec("N4")
+@pytest.mark.parametrize("role", ["viewer", "approver"])
+def test_only_an_operator_is_offered_to_type_or_to_stop_a_command(served: Served, windows: Windows, role: str) -> None:
+    tab, other = windows.open("ann"), windows.open(f"some-{role}", role)
+    session = tab.begin(served.play(asks_for(shell('read -rs -p "Password: " word')), says("Done.")), served.project())
+    tab.yes()
+    expect(tab.page.get_by_role("button", name="Stop this call")).to_be_visible()
+    other.go("#/inbox")
+    other.sees("A command is waiting for the input of an operator.")
+    other.go(f"#/s/{session}")
+    other.sees("Only an operator can type what the command is waiting for.")
+    expect(other.page.get_by_role("button", name=re.compile("Stop|Send|input"))).to_have_count(0)
+    expect(other.page.locator("input[type=password]")).to_have_count(0)
+
+
 def test_a_low_window_keeps_half_of_its_height_for_the_conversation_while_a_command_waits(
     served: Served, windows: Windows
 ) -> None:

@@ -16,7 +16,7 @@ import { OpenMenu } from "./session_menu.js";
 import { Mark, Side } from "./side.js";
 import { Start } from "./start.js";
 import { pinCard } from "./status.js";
-import { notice, show, state } from "./store.js";
+import { isOperator, notice, show, state } from "./store.js";
 import { TodoProgress } from "./todos.js";
 import { visible } from "./visible.js";
 
@@ -116,7 +116,7 @@ function Inbox() {
         ? html`<div class="empty"><${Mark} /><h2>Nothing is waiting</h2><p>The questions of all sessions appear here.</p></div>`
         : html`<div class="column inbox">${inputs.map((one) => html`<section key=${`${one.session.id}/${one.call_id}`} aria-label=${`From ${visible(one.session.title)}`}>
             <${From} session=${one.session} />
-            <p class="waiting-input">A command is waiting for your input. <a href=${`#/s/${one.session.id}`}>Type it in the session</a></p>
+            <p class="waiting-input">${isOperator() ? html`A command is waiting for your input. <a href=${`#/s/${one.session.id}`}>Type it in the session</a>` : "A command is waiting for the input of an operator."}</p>
           </section>`)}
           ${approvals.map((one) => html`<section key=${one.approval.id} aria-label=${`From ${visible(one.session.title)}`}>
             <${From} session=${one.session} />

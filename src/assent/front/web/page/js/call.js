@@ -9,6 +9,7 @@ import { isImage, MediaList } from "./images.js";
 import { Markdown } from "./markdown.js";
 import { prose } from "./prose.js";
 import { toggled } from "./review.js";
+import { isOperator } from "./store.js";
 import { Terminal } from "./terminal.js";
 import { Trying } from "./trial.js";
 import { visible } from "./visible.js";
@@ -69,7 +70,7 @@ const endedBadly = ({ display }) => (display?.type === "terminal" && visible(dis
 /** A person's refusal is shown with its reason, for others and for later. @param {Call} call @param {string} answered */
 function stateOf(call, answered) {
   if (call.type === "cancelled" && answered.startsWith("refused")) return { icon: "–", word: visible(answered.replace(/\s+/g, " ")) };
-  if (call.type === "executing" && call.wanted) return { icon: "?", word: "waiting for your input" };
+  if (call.type === "executing" && call.wanted) return { icon: "?", word: isOperator() ? "waiting for your input" : "waiting for input" };
   if (call.type === "success" && endedBadly(call)) return { icon: "!", word: endedBadly(call) };
   return STATES[call.type === "cancelled" && call.decision ? "stopped" : call.type];
 }
@@ -89,11 +90,11 @@ function Inside({ session, call, answered }) {
     ${call.failure && html`<p class="text">${visible(call.failure.message)}</p>`}
     ${call.type === "executing" ? html`<${Terminal} text=${live(call)} label="Live output" />` : html`<${Shown} ...${{ session, call }} />`}
     ${call.media && html`<${MediaList} session=${session} source=${call.request.call_id} media=${call.media} />`}
-    ${call.type === "executing" && call.wanted && html`<${Typing} key=${call.wanted.number} ...${{ session, call, wanted: call.wanted }} />`}
+    ${call.type === "executing" && call.wanted && (isOperator() ? html`<${Typing} key=${call.wanted.number} ...${{ session, call, wanted: call.wanted }} />` : html`<p class="text soft">Only an operator can type what the command is waiting for.</p>`)}
     <div class="facts">
       ${why && html`<span>${why}</span>`}
       ${call.pid && call.type === "executing" && html`<span>process ${call.pid}</span>`}
-      ${call.type === "executing" && html`<button class="danger" onClick=${stop}>Stop this call</button>`}
+      ${call.type === "executing" && isOperator() && html`<button class="danger" onClick=${stop}>Stop this call</button>`}
     </div>
   </div>`;
 }

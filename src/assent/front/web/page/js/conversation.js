@@ -9,7 +9,7 @@ import { MediaList } from "./images.js";
 import { Markdown } from "./markdown.js";
 import { who } from "./names.js";
 import { withoutUploadFolder } from "./paths.js";
-import { state } from "./store.js";
+import { isOperator, state } from "./store.js";
 import { clock, exactly } from "./times.js";
 import { Todos } from "./todos.js";
 import { visible } from "./visible.js";
@@ -105,7 +105,7 @@ function Behind({ session, commands }) {
     ${commands.map(
       ({ call_id, command, pid }) => html`<li key=${call_id}>
         <span class="cut">In the background: <code>${visible(command)}</code> <span class="soft">process ${pid}</span></span>
-        <button onClick=${() => void stopBackground(session, call_id)}>Stop</button>
+        ${isOperator() && html`<button onClick=${() => void stopBackground(session, call_id)}>Stop</button>`}
       </li>`,
     )}
   </ul>`;

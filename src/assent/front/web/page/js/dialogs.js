@@ -11,7 +11,7 @@ import { plainReach } from "./panels.js";
 import { Phone } from "./phone.js";
 import { prose } from "./prose.js";
 import { Delete, Model, Rename, Undo, Yolo } from "./session_dialogs.js";
-import { closeDialog, state } from "./store.js";
+import { closeDialog, isOperator, state } from "./store.js";
 import { visible } from "./visible.js";
 
 /** @type {Record<Exclude<import("./store.js").Dialog, "">, [string, (props: {}) => unknown]>} */
@@ -77,7 +77,7 @@ function Grants() {
   return html`<ul class="form">${[...given.values()].map(
     (grant) => html`<li class="row" key=${grant.id}>
       <span class="grow">${prose(plainReach(grant.reach, talk.folder))}<br /><span class="soft small">${grant.by && `given by ${visible(who(grant.by, talk.me))}`}${until(grant)}</span></span>
-      <button class="danger" onClick=${() => void end(grant.id)}>Revoke</button>
+      ${isOperator() && html`<button class="danger" onClick=${() => void end(grant.id)}>Revoke</button>`}
     </li>`,
   )}</ul>`;
 }

@@ -4,7 +4,7 @@ import { readyForAll, yesToAll } from "./batch.js";
 import { percent } from "./fold.js";
 import { html } from "./html.js";
 import { fits } from "./seen.js";
-import { state } from "./store.js";
+import { isOperator, state } from "./store.js";
 
 /** @typedef {import("./fold.js").Talk} Talk */
 
@@ -12,7 +12,7 @@ const mayAnswer = () => state.me?.role !== "viewer";
 
 /** @param {{ talk: Talk }} props */
 export function Status({ talk }) {
-  const inputs = talk.inputs.length;
+  const inputs = isOperator() ? talk.inputs.length : 0;
   const waiting = talk.waiting.length + inputs;
   const working = talk.compressing ? "Compressing the history …" : talk.busy ? "Working …" : "Ready";
   const noun = inputs ? (inputs === waiting ? "input" : "waiting") : waiting === 1 ? "question" : "questions";

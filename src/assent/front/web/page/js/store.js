@@ -41,6 +41,9 @@ export const state = {
   said: "",
 };
 
+/** Whether this person may do more than look and answer. */
+export const isOperator = () => state.me?.role === "operator";
+
 /** @type {() => void} */
 let draw = () => {};
 let due = false;
