@@ -134,7 +134,7 @@ class CompletionList(Widget):
     def _refresh_commands(self) -> None:
         if self.clock() >= self._commands_end:
             self._commands_end = self.clock() + FRESH_SECONDS
-            self.run_worker(self._learn_commands(), group="commands", exclusive=True, exit_on_error=False)
+            self.run_worker(self._learn_commands, group="commands", exclusive=True, exit_on_error=False)
 
     async def _learn_commands(self) -> None:
         changed = await self._completions.learn_commands()
@@ -144,7 +144,7 @@ class CompletionList(Widget):
     def _refresh_files(self) -> None:
         if not self._reading_files and self.clock() >= self._files_end:
             self._reading_files = True
-            self.run_worker(self._read_files(), group="files", exit_on_error=False)
+            self.run_worker(self._read_files, group="files", exit_on_error=False)
 
     async def _read_files(self) -> None:
         try:
