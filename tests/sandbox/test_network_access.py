@@ -75,8 +75,9 @@ async def test_with_nobody_to_ask_an_unknown_host_is_refused(tmp_path: Path):
 
 async def test_a_question_is_withdrawn_when_the_command_ends(tmp_path: Path):
     async with network_scene(tmp_path) as net:
-        batch = net.start("curl -sS -m 1 http://packages.example.org/x")
+        batch = net.start("curl -sS http://packages.example.org/x & until [ -e over ]; do sleep 0.05; done")
         asked = await net.question()
+        (tmp_path / "work/over").touch()
         await batch.results()
         ends = {event.call_id: event for event in net.harness.recorded(CallFinished)}
         assert ends[asked.call_id].status == "cancelled"
