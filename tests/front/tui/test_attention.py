@@ -70,6 +70,18 @@ async def test_with_enter_select_a_number_takes_its_answer(harness: MakeHarness)
         assert answer.outcome == "cancel" and not (on.folder / "canary").exists()
 
 
+@pytest.mark.spec("G3")
+async def test_where_the_list_has_no_room_enter_means_no_and_says_so(harness: MakeHarness):
+    on = await selecting(harness)
+    async with on.open(prompt="go", size=(60, 16)):
+        await on.until_asked()
+        await on.until_shown("no (Enter)")
+        await on.press("enter")
+        await on.until(lambda: not on.runner.waiting())
+        (answer,) = await on.recorded(ApprovalAnswered)
+        assert answer.outcome == "cancel"
+
+
 async def test_by_default_enter_still_means_no_and_says_so(harness: MakeHarness):
     async with harness(asks_for(CANARY)).open(prompt="go", size=(80, 30)) as on:
         await on.until_asked()

@@ -2,7 +2,7 @@
 
 import gc
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -37,7 +37,7 @@ class BoxApp(App[None]):
 
 
 @contextmanager
-def everything_is_awaited() -> Iterator[None]:
+def everything_is_awaited() -> Generator[None]:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         yield
