@@ -59,3 +59,9 @@ def test_issue_templates_are_forms_with_names() -> None:
     for form in forms:
         content = parsed(str(form.relative_to(ROOT)))
         assert content["name"] and content["description"] and content["body"], form
+
+
+def test_no_change_is_listed_twice_in_the_changelog() -> None:
+    """A merge that moves lines easily leaves a copy behind."""
+    begins = [line[:40] for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("- ")]
+    assert [begin for begin in set(begins) if begins.count(begin) > 1] == []
