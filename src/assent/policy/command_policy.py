@@ -353,6 +353,8 @@ class CommandJudge:
 
     def _needs_no_rule(self) -> bool:
         """Whether every part of it only reads; otherwise rules allow the parts that do more."""
+        if not self._allowing():
+            return True
         return CommandJudge(self._details, (), (), self._mode, self._roots).judgement(built_in=True).plan is not None
 
     @property
