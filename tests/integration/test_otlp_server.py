@@ -1,5 +1,7 @@
 """Traces, metrics and logs, as an OTLP server that is not ours receives them (Elastic's, from npm)."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
@@ -36,7 +38,7 @@ def otlp_server() -> Generator[tuple[str, Iterator[Json]]]:
     try:
         yield next(lines)["url"], lines
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # node is a child of what we started
         process.wait(WAIT_LIMIT)
         process.stdout.close()
 
