@@ -169,8 +169,7 @@ class ViewerScreen(ModalScreen[bool]):
     def on_mount(self) -> None:
         self.watch(self.lines, "scroll_y", self._moved, init=False)
         if self._search is not None:
-            self._field.value = self._search
-            self.action_search()  # at once: what is typed next belongs there
+            self._open_search(self._search)  # at once: what is typed next belongs there
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
@@ -269,6 +268,10 @@ class ViewerScreen(ModalScreen[bool]):
     # --- search ---
 
     def action_search(self) -> None:
+        self._open_search("")
+
+    def _open_search(self, text: str) -> None:
+        self._field.value = text
         self._field.display = True
         self._field.focus()
 
