@@ -4,7 +4,10 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -21,7 +24,9 @@ from assent.policy.rulefile import parse_rules
 from assent.policy.rules import BadRule, Rule
 from assent.process import run_program
 from assent.process.run_program import ProcessLimits
-from assent.sandbox.bubblewrap import bubblewrap
+from assent.process.spawn import Launcher
+from assent.sandbox.boxes import Box, BoxMaker
+from assent.sandbox.bubblewrap import bubblewrap, bubblewrap_launcher
 from assent.sandbox.confinement import Confinement
 from assent.scheduler.digest import action_digest
 from assent.tools.shell import ShellParams, ShellTool
@@ -232,6 +237,51 @@ def test_what_runs_at_a_login_does_not_appear_in_a_home_folder(folder: Path, mon
         *(False,) * 3,
         True,
     ]
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Outside /tmp, which is empty in a sandbox."""
+    with TemporaryDirectory(prefix="assent-home-", dir=Path.home()) as name:
+        monkeypatch.setenv("HOME", name)
+        yield Path(name)
+
+
+@pytest.fixture
+def vanishing(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A secret that is gone as soon as a sandbox was planned that hides it."""
+    secret = home / ".netrc"
+    secret.write_text("machine a.example")
+
+    def planned(*args: Any) -> Launcher:
+        launcher = bubblewrap_launcher(*args)
+        secret.unlink(missing_ok=True)
+        return launcher
+
+    monkeypatch.setattr("assent.sandbox.confinement.bubblewrap_launcher", planned)
+    return secret
+
+
+@needs_sandbox
+def test_a_sandbox_is_planned_again_if_what_it_hides_is_gone_when_it_is_built(folder: Path, vanishing: Path):
+    ran = run(folder, "echo done")
+    assert isinstance(ran.display, TerminalDisplay) and ran.display.text == "done\n"
+    assert not vanishing.exists()
+
+
+@needs_sandbox
+def test_a_command_whose_sandbox_cannot_be_built_fails_and_says_why(
+    folder: Path, vanishing: Path, monkeypatch: pytest.MonkeyPatch
+):
+    plan = BoxMaker.box
+
+    def box(maker: BoxMaker, *args: Any) -> Box:
+        vanishing.write_text("machine a.example")
+        return plan(maker, *args)
+
+    monkeypatch.setattr(BoxMaker, "box", box)
+    with pytest.raises(ToolFailed, match="its sandbox could not be built: bwrap: "):
+        run(folder, "echo done")
 
 
 @needs_sandbox

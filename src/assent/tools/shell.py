@@ -40,6 +40,7 @@ _CHANGED = "The command did not run: {} has changed since it was approved. Call 
 _NO_SANDBOX = "There is no sandbox here: {}. Commands that rules allow run without one; see `assent sandbox check`."
 _CHANGED_MEANWHILE = "{} changed while the command was starting or running: content that was not approved may have run."
 _DEFAULTS = ShellOptions()
+_BUILD_ATTEMPTS = 3
 
 
 class ShellParams(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -209,22 +210,31 @@ class ShellInvocation(Invocation):
         return (self._tool.files.absolute(self._params.dir_path),)
 
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
-        from assent.tools.support.command_report import ended_badly, for_person, not_built
+        from assent.tools.support.command_report import ended_badly, for_person
 
         if self._trial is not None and self._trial.is_shown:
             return await self._trial.apply()
         if self._params.is_background:
             return await self._start_in_background(permit, live)
-        ended = await self._watched(permit, await self._confined(permit), live)
-        if why := not_built(ended.finished):
-            raise ToolFailed(
-                "sandbox_failed", f"The command did not run, because its sandbox could not be built: {why}"
-            )
+        ended = await self._run(permit, live)
         report = self._report(ended, permit, self._sandbox.profile_for(permit))
         report += await self._offered(ended.finished, permit, live)
         notices = "".join(f"[{note}]\n" for note in self._notices)
         output = for_person(ended.finished) + ended.access.for_person() + notices
         return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
+
+    async def _run(self, permit: Permit, live: Live) -> "_Ended":
+        """A sandbox hides what is there when it is planned, such as the sockets of other programs. If one of them is
+        gone when the sandbox is built, it is planned again.
+        """
+        from assent.tools.support.command_report import not_built
+
+        why = ""
+        for _ in range(_BUILD_ATTEMPTS):
+            ended = await self._watched(permit, await self._confined(permit), live)
+            if not (why := not_built(ended.finished)):
+                return ended
+        raise ToolFailed("sandbox_failed", f"The command did not run, because its sandbox could not be built: {why}")
 
     async def _tried(self, permit: Permit, live: Live, started: "StartedTrial") -> "TriedCommand":
         """The command in a copy of the workspace; what it says is kept until the effects are applied."""

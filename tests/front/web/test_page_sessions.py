@@ -87,6 +87,7 @@ def test_an_archived_session_leaves_the_list_is_found_and_restored(served: Serve
     tab.page.get_by_label("Find a session").fill("old words")
     expect(rows(tab).filter(has_text="old words")).to_contain_text("archived")
     tab.page.get_by_label("Find a session").fill("")
+    expect(rows(tab)).to_have_count(8)
     tab.page.get_by_role("button", name="Archived (1)").click()
     expect(rows(tab)).to_have_count(1)
     rows(tab).get_by_role("link").click()
