@@ -4,7 +4,6 @@ The shell gate (`policy.shell`) knows what the words mean; this module knows who
 """
 
 import glob
-import re
 from collections.abc import Iterable
 from itertools import islice
 from posixpath import isdir, normpath, realpath
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 
 from assent.approval import ExecDetails, Grant, Mode, UnapprovedFile
 from assent.files.hard_links import has_other_names, second_name_below
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Plan, SandboxName, Stage, simple_commands
 from assent.policy.built_in import PLAIN_READS, READ_ONLY, stays_inside
 from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
@@ -446,12 +446,12 @@ def _union(found: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 
 _MAX_FOLDERS = 8
-_FOLDER = re.compile(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
+_FOLDER = lazy_pattern(r"\$\{?(HOME|PWD)\b\}?|~(?=/|\s|$)")
 _MAX_PATHS = 20_000
 _MAX_WILDCARDS = 100
-_QUOTE = re.compile(r"['\"\\]")
-_PIECE = re.compile(r"[^\s'\"`<>|&;()=$]+")
-_SEPARATOR = re.compile(r"[:,@]")
+_QUOTE = lazy_pattern(r"['\"\\]")
+_PIECE = lazy_pattern(r"[^\s'\"`<>|&;()=$]+")
+_SEPARATOR = lazy_pattern(r"[:,@]")
 _TOOL = "run_shell_command"
 _RULINGS: tuple[Ruling, ...] = ("allow", "ask", "deny")
 

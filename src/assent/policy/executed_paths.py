@@ -6,9 +6,9 @@ that only the shell knows at run time, are not found. Opens no file.
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Plan, Redirect, Word
 from assent.policy.cwd_tracking import expanded, with_folders
 from assent.policy.file_approvals import Alternatives
@@ -23,7 +23,7 @@ from assent.policy.shell.unwrap import unwrap
 _MAX_PATHS = 2_000
 _MAX_FOLDERS = 8
 _KNOWN = ("HOME", "PWD", "USER")
-_APART = re.compile(r"[\s;&|()<>'\"`]+")
+_APART = lazy_pattern(r"[\s;&|()<>'\"`]+")
 _SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "ash", "rbash", "busybox"))
 
 

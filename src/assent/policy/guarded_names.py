@@ -5,19 +5,19 @@ history of a repository.
 It finds too many names rather than too few: what it finds needs approval, and nothing is denied because of it.
 """
 
-import re
 from collections.abc import Sequence
 from posixpath import dirname
 
 from assent.git_folder import split_options
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
 from assent.policy.cwd_tracking import before_wildcard, expanded, is_wild
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import examine
 from assent.policy.shell.recursive_search import walks
 
-_PIECE = re.compile(r"[^\s'\"`<>|&;()=$:,@{}\[\]!]+")
-_PROCESS = re.compile(r"^/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)(?=/|$)")
+_PIECE = lazy_pattern(r"[^\s'\"`<>|&;()=$:,@{}\[\]!]+")
+_PROCESS = lazy_pattern(r"^/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)(?=/|$)")
 _PLAIN = frozenset(
     """
     ls cat less head tail wc nl tac cut sort uniq comm diff cmp file stat du df grep egrep fgrep rgrep rg tr rev fold
@@ -38,7 +38,7 @@ _COPYING = (("worktree", "add"), ("submodule", "foreach"))
 _CHANGING = [["clean"], ["apply"], ["am"], ["restore"], ["stash"]]
 _UNPACKING = frozenset(("patch", "tar", "bsdtar", "gtar", "unzip", "7z", "cpio", "unrar"))
 _SHOWING_WITH = frozenset(("log", "reflog", "stash", "add", "checkout", "reset", "restore", "status"))
-_PATCH = re.compile(r"-[pucLv].*|--verbose|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
+_PATCH = lazy_pattern(r"-[pucLv].*|--verbose|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
 
 
 def is_plain(name: str) -> bool:

@@ -10,6 +10,8 @@ import re
 import shutil
 from collections.abc import Sequence
 
+from assent.lazy_pattern import lazy_pattern
+
 # They print their version and read no file of the folder, except those of `_CHOOSERS`. Not yarn, pnpm, bazel, pytest,
 # bundle and flake8: project files decide which of their code runs or what they load.
 _PROGRAMS = frozenset(
@@ -66,18 +68,18 @@ _QUESTIONS = frozenset(
 )
 # Version choosers, by location or name, and the files of the folder that they read to choose.
 _CHOOSERS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (re.compile(r"/rustup$"), ("rust-toolchain", "rust-toolchain.toml")),
-    (re.compile(r"/\.?pyenv/"), (".python-version",)),
-    (re.compile(r"/\.?rbenv/"), (".ruby-version",)),
-    (re.compile(r"/\.?nodenv/"), (".node-version",)),
-    (re.compile(r"/\.?goenv/"), (".go-version",)),
-    (re.compile(r"/\.?jenv/"), (".java-version",)),
-    (re.compile(r"/\.?(?:tf|tofu)env/"), (".terraform-version", ".opentofu-version", ".tfswitchrc")),
-    (re.compile(r"/dotnet(?:\.\w+)?$"), ("global.json",)),
-    (re.compile(r"/mvn(?:\.\w+)?$"), (".mvn",)),
-    (re.compile(r"/gradle(?:\.\w+)?$"), ("gradle.properties", "gradle")),
+    (lazy_pattern(r"/rustup$"), ("rust-toolchain", "rust-toolchain.toml")),
+    (lazy_pattern(r"/\.?pyenv/"), (".python-version",)),
+    (lazy_pattern(r"/\.?rbenv/"), (".ruby-version",)),
+    (lazy_pattern(r"/\.?nodenv/"), (".node-version",)),
+    (lazy_pattern(r"/\.?goenv/"), (".go-version",)),
+    (lazy_pattern(r"/\.?jenv/"), (".java-version",)),
+    (lazy_pattern(r"/\.?(?:tf|tofu)env/"), (".terraform-version", ".opentofu-version", ".tfswitchrc")),
+    (lazy_pattern(r"/dotnet(?:\.\w+)?$"), ("global.json",)),
+    (lazy_pattern(r"/mvn(?:\.\w+)?$"), (".mvn",)),
+    (lazy_pattern(r"/gradle(?:\.\w+)?$"), ("gradle.properties", "gradle")),
     (
-        re.compile(
+        lazy_pattern(
             r"/(?:shims|\.?(?:asdf|mise|volta|proto))/|/(?:volta-shim|asdf|mise|rtx|proto|corepack|corepack\.js)$"
         ),
         (
@@ -89,9 +91,9 @@ _CHOOSERS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 _VARIABLES = frozenset("HOME PATH USER LOGNAME SHELL LANG LC_ALL PWD TERM TZ HOSTNAME VIRTUAL_ENV".split())  # noqa: SIM905
 _OF_GO = frozenset("GOPATH GOROOT GOVERSION GOOS GOARCH GOMOD GOBIN GOCACHE GOMODCACHE GOWORK".split())  # noqa: SIM905
 _OF_GIT = frozenset(("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT", "GIT_DEFAULT_BRANCH"))
-_REMOTE = re.compile(r"[A-Za-z0-9_][\w-]*")
+_REMOTE = lazy_pattern(r"[A-Za-z0-9_][\w-]*")
 _PLACES = ("--global", "--local", "--get", "--show-origin", "--show-scope")
-_SETTING = re.compile(
+_SETTING = lazy_pattern(
     r"user\.(?:name|email|signingkey)|(?:init|pull|push|fetch|merge|rebase|color|commit|tag|branch|status|log|rerere)\.\w+"
     r"|core\.(?:autocrlf|bare|editor|eol|excludesfile|filemode|hookspath|ignorecase|quotepath|safecrlf|symlinks)"
     r"|branch\.[\w./-]+\.(?:remote|merge|rebase)|remote\.[\w-]+\.(?:url|pushurl|fetch)",

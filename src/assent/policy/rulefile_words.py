@@ -5,12 +5,14 @@ values.
 import re
 from typing import Final
 
-_HEADER = re.compile(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
-_IN_RULE = re.compile(r"\.rule\[(\d+)\]\.?([^\[]*)")
-_LINE = re.compile(r"at line (\d+)")
-_FIELD = re.compile(r"(unknown|missing required) field `([^`]+)`")
-_VALUE = re.compile(r"Invalid enum value (.+)")
-_KIND = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
+from assent.lazy_pattern import lazy_pattern
+
+_HEADER = lazy_pattern(r"^\s*\[\[\s*rule\s*\]\]", re.MULTILINE)
+_IN_RULE = lazy_pattern(r"\.rule\[(\d+)\]\.?([^\[]*)")
+_LINE = lazy_pattern(r"at line (\d+)")
+_FIELD = lazy_pattern(r"(unknown|missing required) field `([^`]+)`")
+_VALUE = lazy_pattern(r"Invalid enum value (.+)")
+_KIND = lazy_pattern(r"Expected `([^`]+)`, got `([^`]+)`")
 _MAY_BE = {"decision": "allow, ask or deny", "mode": "default, auto_edit, auto_try, contained, plan or yolo"}
 _KINDS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false"} | {
     "array": "a list",

@@ -6,7 +6,6 @@ workspace; starts nothing.
 """
 
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from typing import Literal
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.files.regular_file import NotPlain, read_plain
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Plan, Stage, Word, simple_commands
 from assent.policy.cwd_tracking import with_folders
 from assent.policy.shell.checks import run_check
@@ -34,7 +34,7 @@ _Scripts = Mapping[str, str]
 _MARK = Word("assent-argument")
 _MAX_DEPTH = 4
 _SEPARATORS = (";", "&", "|")
-_ASSIGNMENT = re.compile(r"\w+=")
+_ASSIGNMENT = lazy_pattern(r"\w+=")
 _RUN = ("run", "run-script")
 _OWN_SCRIPTS = ("test", "start", "build", "lint")
 _FOLDER = ("-C", "--prefix", "--cwd", "--dir")
@@ -55,7 +55,7 @@ _CHECKERS = frozenset(
     """.split()  # noqa: SIM905
 )
 _TAKE_TEXT = (("vitest",), ("cargo", "test"), ("cargo", "run"), ("go", "test"), ("golangci-lint", "run"))
-_INSTALLED = re.compile(r"^(?:\.{1,2}/)*node_modules/\.bin/")
+_INSTALLED = lazy_pattern(r"^(?:\.{1,2}/)*node_modules/\.bin/")
 _RUNNERS = frozenset(
     """
     babel-node bunx c8 coffee dart electron env-cmd esno esr jiti node-dev npm-run-all nyc pnpx run-p run-s swc-node

@@ -7,7 +7,6 @@ only and opens nothing.
 
 import glob
 import os
-import re
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile, islice, takewhile
 
@@ -16,6 +15,7 @@ from assent.files.protected import secret_files, why_secret
 from assent.files.workspace import links_around, links_at_top, names_by_links
 from assent.git_folder import folders_of, included_by, leads_outside, split_options
 from assent.git_part import names_beyond, part_of_repository
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Plan, Stage, Word, paths_in
 from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
 from assent.policy.shell.command_rules import program
@@ -25,7 +25,7 @@ from assent.policy.shell.paths import inside, secret
 from assent.policy.shell.recursive_search import shows_content, walks
 
 _MAX_MATCHES = 2_000
-_PATHSPEC = re.compile(r"^:|[*?\[\\]")
+_PATHSPEC = lazy_pattern(r"^:|[*?\[\\]")
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null")
 _SYSTEM = ("/usr/", "/bin/", "/lib/", "/lib64/", "/opt/", "/etc/alternatives/")
 

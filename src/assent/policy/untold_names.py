@@ -7,6 +7,7 @@ an interpreter. What a program of the project does by itself (`npm test`) does n
 import re
 from collections.abc import Iterator
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found
@@ -24,34 +25,34 @@ from assent.policy.shell.python_code import only_computes
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unknown_words import ANY_WORD
 
-_KNOWN = re.compile(r"\$\{?(?:HOME|PWD|USER|CI|[?#])\}?(?!\w)")
-_COMPUTED_FILE = re.compile(r"(?<!<)[<>](?![<(&])\s*['\"]?[^\s;&|<>'\"]*[$`]")
+_KNOWN = lazy_pattern(r"\$\{?(?:HOME|PWD|USER|CI|[?#])\}?(?!\w)")
+_COMPUTED_FILE = lazy_pattern(r"(?<!<)[<>](?![<(&])\s*['\"]?[^\s;&|<>'\"]*[$`]")
 """The target of a redirection, or of `$(<x)`."""
-_BRACES = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
-_TEXT = re.compile(r"[$`\\\"'(*?\[]")
+_BRACES = lazy_pattern(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}")
+_TEXT = lazy_pattern(r"[$`\\\"'(*?\[]")
 _SETTING = frozenset(("export", "declare", "typeset", "local", "readonly", "unset", "set", "shift", "return", "exit"))
 _FEEDING = frozenset(("xargs", "parallel", "cpio", "pax"))
 _LATER = frozenset(("at", "batch", "crontab", "alias", "trap", "complete", "bind"))
-_ELSEWHERE = re.compile(r"(?:^|[=:])~[^/\s]|/(?:proc|dev/fd)/.*\.\.", re.DOTALL)
+_ELSEWHERE = lazy_pattern(r"(?:^|[=:])~[^/\s]|/(?:proc|dev/fd)/.*\.\.", re.DOTALL)
 """`~+/x`, `~name/x` and `/dev/fd/../cwd/x` lead to places that depend on the process."""
-_ALIASED = re.compile(r"\balias\.", re.IGNORECASE)
-_LISTED = re.compile(r"--(?:files0?-from|pathspec-from-file|from-file|input-file)\b.*")
+_ALIASED = lazy_pattern(r"\balias\.", re.IGNORECASE)
+_LISTED = lazy_pattern(r"--(?:files0?-from|pathspec-from-file|from-file|input-file)\b.*")
 _LISTS = {"tar": "T", "bsdtar": "T", "gtar": "T", "zip": "@", "wget": "i", "aria2c": "i"}
 _EDITORS = frozenset(("vi", "vim", "nvim", "view", "ex", "ed", "emacs", "gdb", "expect", "m4", "dc", "gnuplot"))
 """They have a language that opens files, and no model that reads it."""
 _SCRIPTS = frozenset(("awk", "gawk", "mawk", "nawk", "sed", "gsed"))
 """Their models read the script, and object if it opens files."""
 _QUERIES = frozenset(("sqlite3", "duckdb", "psql", "mysql", "mariadb"))
-_QUERY_OF_FILES = re.compile(
+_QUERY_OF_FILES = lazy_pattern(
     r"\b(?:readfile|fsdir|edit|load_extension|zipfile|attach|pg_read\w*|load_file|load\s+data|read_\w+|copy|lo_import)\b"
     r"|(?:^|\n)\s*[.\\]",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"-[A-Za-z0-9]*[ceEpPr]|-[A-Za-z]*[ceE].*[^\w.-].*|--(?:eval|print|exec|run|execute)(?:=.*)?|eval")
-_CODED_URL = re.compile(r"file:.*[%{\[*]", re.IGNORECASE)
-_PLAIN = re.compile(r"[\w./=:,-]*")
+_CODE = lazy_pattern(r"-[A-Za-z0-9]*[ceEpPr]|-[A-Za-z]*[ceE].*[^\w.-].*|--(?:eval|print|exec|run|execute)(?:=.*)?|eval")
+_CODED_URL = lazy_pattern(r"file:.*[%{\[*]", re.IGNORECASE)
+_PLAIN = lazy_pattern(r"[\w./=:,-]*")
 _BUILDS = frozenset(("make", "gmake", "remake", "just", "ninja"))
-_BUILT_TEXT = re.compile(r"-E.*|--eval\b.*|[\w.]+[:+?]?=.*[$`].*", re.DOTALL)
+_BUILT_TEXT = lazy_pattern(r"-E.*|--eval\b.*|[\w.]+[:+?]?=.*[$`].*", re.DOTALL)
 
 
 def why_untold(source: str, parsed: Parsed, *, readable: bool) -> str | None:

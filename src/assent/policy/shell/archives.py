@@ -5,15 +5,16 @@ Knows words; opens no archive.
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.options import Use, Words, option_writes
 from assent.policy.shell.paths import secret
 
-_OLD_TAR = re.compile(r"[tvzjJaf]*t[tvzjJaf]*")
-_OLD_TAR_PACKS = re.compile(r"(?=[a-zJ]*c)[cvzjJap]+f")
-_TAR_FILE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst)")
+_OLD_TAR = lazy_pattern(r"[tvzjJaf]*t[tvzjJaf]*")
+_OLD_TAR_PACKS = lazy_pattern(r"(?=[a-zJ]*c)[cvzjJap]+f")
+_TAR_FILE = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst)")
 _PACKED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
-_ARCHIVE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.zip")
+_ARCHIVE = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*\.zip")
 
 
 def tar(use: Use, words: Words) -> None:

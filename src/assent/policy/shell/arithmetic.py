@@ -2,8 +2,10 @@
 
 import re
 
-EXPRESSION = re.compile(r"\$\(\(([0-9 \t+*/%()-]{1,200})\)\)")
-_TOKEN = re.compile(r"[ \t]*(\d+|\*\*|[-+*/%()])[ \t]*")
+from assent.lazy_pattern import lazy_pattern
+
+EXPRESSION = lazy_pattern(r"\$\(\(([0-9 \t+*/%()-]{1,200})\)\)")
+_TOKEN = lazy_pattern(r"[ \t]*(\d+|\*\*|[-+*/%()])[ \t]*")
 _MAX_VALUE = 2**62
 _MAX_DEPTH = 20
 _MAX_POWER = 64

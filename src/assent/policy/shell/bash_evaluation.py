@@ -11,37 +11,39 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from assent.lazy_pattern import lazy_pattern
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_WORTH_A_LOOK = re.compile(r"\(\(|\[|\blet\b|\$\{[!\w]|@P|\bPS[0-4]\b|PROMPT_COMMAND|BASH_ENV|\bENV=|-[a-z]*[inp]")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_IN_ARITHMETIC = re.compile(r"(?<![\w#])(?:0[xX][0-9a-fA-F]+|\d+#\w+|[A-Za-z_]\w*)")
-_POSITIONAL = re.compile(r"\$\{?[1-9@*]")
-_COMPARES = re.compile(r"\s-(?:eq|ne|lt|le|gt|ge)\s")
-_LOOKS_UP = re.compile(r"""(?:^|[\s(!])-[vR]\s+(\S+)""")
-_PLAIN_VARIABLE = re.compile(r"""["']?[A-Za-z_]\w*(?:\[(?:\d+|[@*])\])?["']?""")
-_DECLARED = re.compile(r"[-+]\w+|[A-Za-z_]\w*|--")
+_WORTH_A_LOOK = lazy_pattern(r"\(\(|\[|\blet\b|\$\{[!\w]|@P|\bPS[0-4]\b|PROMPT_COMMAND|BASH_ENV|\bENV=|-[a-z]*[inp]")
+_NAME = lazy_pattern(r"[A-Za-z_]\w*")
+_IN_ARITHMETIC = lazy_pattern(r"(?<![\w#])(?:0[xX][0-9a-fA-F]+|\d+#\w+|[A-Za-z_]\w*)")
+_POSITIONAL = lazy_pattern(r"\$\{?[1-9@*]")
+_COMPARES = lazy_pattern(r"\s-(?:eq|ne|lt|le|gt|ge)\s")
+_LOOKS_UP = lazy_pattern(r"""(?:^|[\s(!])-[vR]\s+(\S+)""")
+_PLAIN_VARIABLE = lazy_pattern(r"""["']?[A-Za-z_]\w*(?:\[(?:\d+|[@*])\])?["']?""")
+_DECLARED = lazy_pattern(r"[-+]\w+|[A-Za-z_]\w*|--")
 # The output of these is a number, whatever the files are called.
 _GIVES_NUMBER = r"""(?:wc -[lwcm]+|nproc|grep -c\w*|date \+%[A-Za-z]+|id -[ug]|seq|tput (?:cols|lines)|stat -c %\w)"""
-_NUMBER = re.compile(
+_NUMBER = lazy_pattern(
     r"[-+]?\d*|\$[#?$!]|\$\{#[^}]*\}|\{\d+\.\.\d+(?:\.\.\d+)?\}"
     rf"|\$\((?:[^()`$]*\|\s*)?{_GIVES_NUMBER}\b[^|()`$\[]*(?:\|\s*tr -d [^|()`$\[]*)?\)",
     re.DOTALL,
 )
-_ARITHMETIC = re.compile(r"\$\(\(.*\)\)|\$\[.*\]", re.DOTALL)
-_REFERENCE = re.compile(r"\$?\{?([A-Za-z_]\w*)\}?")
+_ARITHMETIC = lazy_pattern(r"\$\(\(.*\)\)|\$\[.*\]", re.DOTALL)
+_REFERENCE = lazy_pattern(r"\$?\{?([A-Za-z_]\w*)\}?")
 # Bash runs or expands these: prompts, and files that it reads first.
-_RUN = re.compile(r"\b(?:PS[0-4]|PROMPT_COMMAND|BASH_ENV)\b|\bENV=[^\s;&|]*(?:[$`(]|/dev/)")
-_PLAIN_PROMPT = re.compile(r"""\bPS[0-4]=(?:"[^"$`\\]*"|'[^'$`\\]*'|[^\s"'$`\\;|&()<>]*)(?=[\s;&|)]|$)""")
-_QUOTING = re.compile(r"['\"\\]")
+_RUN = lazy_pattern(r"\b(?:PS[0-4]|PROMPT_COMMAND|BASH_ENV)\b|\bENV=[^\s;&|]*(?:[$`(]|/dev/)")
+_PLAIN_PROMPT = lazy_pattern(r"""\bPS[0-4]=(?:"[^"$`\\]*"|'[^'$`\\]*'|[^\s"'$`\\;|&()<>]*)(?=[\s;&|)]|$)""")
+_QUOTING = lazy_pattern(r"['\"\\]")
 # Set by bash, and known to nobody before.
-_UNKNOWN = re.compile(
+_UNKNOWN = lazy_pattern(
     r"_|REPLY|MAPFILE|OPTARG|PWD|OLDPWD|DIRSTACK|FUNCNAME|COPROC|BASH_(?!VERSINFO$|SUBSHELL$|PID$)\w+"
 )
 _TAKES_NAMES = frozenset(("read", "mapfile", "readarray", "getopts"))
 _LED = frozenset(("builtin", "command"))
-_NOT_A_NAME = re.compile(r"-[a-zA-Z]*[pdnNtuisOcC]")  # the next word is not the name of a variable
+_NOT_A_NAME = lazy_pattern(r"-[a-zA-Z]*[pdnNtuisOcC]")  # the next word is not the name of a variable
 
 
 def evaluated(text: str, root: "Node", *, inner: bool) -> tuple[str, ...]:

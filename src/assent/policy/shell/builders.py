@@ -2,11 +2,12 @@
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.options import Use, Words, examine
 from assent.policy.shell.undescribed import changes_something, plain_flag
 
-_WARNING = re.compile(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
+_WARNING = lazy_pattern(r"[a-z]+(?::[A-Za-z0-9 ]*)?(?::[A-Z][A-Za-z]+)?")
 _SCRIPT_OPTIONS = frozenset(
     [
         "--coverage",
@@ -53,27 +54,27 @@ _GOALS = frozenset(
         "dependency:tree",
     ]
 )
-_PROFILE = re.compile(r"-P[\w,!-]+")
+_PROFILE = lazy_pattern(r"-P[\w,!-]+")
 _MAVENS = ("mvn", "./mvnw")
-_GOAL = re.compile(r"[A-Za-z0-9_:][\w.:-]*(?:@[\w-]+)?")
-_PACKAGE = re.compile(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d*\])?")
-_PASSED_ON = re.compile(r"(?:\./)?[A-Za-z0-9_](?:::|[A-Za-z0-9_.\[\]/-])*")
+_GOAL = lazy_pattern(r"[A-Za-z0-9_:][\w.:-]*(?:@[\w-]+)?")
+_PACKAGE = lazy_pattern(r"\.|(?:@[\w.-]+/)?[\w-][\w.-]*(?:@[\w.^~<>=*+-]+)?(?:\[\d*\])?")
+_PASSED_ON = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:::|[A-Za-z0-9_.\[\]/-])*")
 # Options that make a test runner select tests, and the values they accept.
 _CHOOSING = frozenset(("-t", "--testNamePattern", "-g", "--grep"))
-_CHOSEN = re.compile(
+_CHOSEN = lazy_pattern(
     r"-t|-g|--grep|--testNamePattern|--(?:testPathPatterns?|testNamePattern|grep|maxWorkers|silent|verbose)=[\w.%-][\w./%-]*"
 )
-_CHOICE = re.compile(r"[A-Za-z0-9_][\w .:,'#()|-]*")
-_GO_PACKAGE = re.compile(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
-_FOLDER = re.compile(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?")  # `github.com/x` would be fetched
-_OUTPUT = re.compile(
+_CHOICE = lazy_pattern(r"[A-Za-z0-9_][\w .:,'#()|-]*")
+_GO_PACKAGE = lazy_pattern(r"\.|\./[\w./-]*|[\w-][\w./-]*\.go")
+_FOLDER = lazy_pattern(r"\.|\./(?!.*\.\.)[\w./-]*|\w[\w-]*(?:/(?!.*\.\.)[\w./-]*)?")  # `github.com/x` would be fetched
+_OUTPUT = lazy_pattern(
     r"/dev/null|(?:\./)?(?:bin|build|dist|out|tmp)/[A-Za-z0-9_][\w.-]*|[\w-]*cover[\w-]*\.(?:out|txt)|c\.out"
 )
 # The built program gets the name given here; sources and scripts have other names.
-_GO_PROGRAM = re.compile(
+_GO_PROGRAM = lazy_pattern(
     rf"{_OUTPUT.pattern}|(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*[A-Za-z0-9_][\w-]*(?:\.(?:exe|test|so|a|wasm))?|(?:\./)?(?:bin|build|dist|out)/?"
 )
-_GO_PROFILE = re.compile(r"(?:\./)?[\w-]+\.(?:out|prof|pprof)")
+_GO_PROFILE = lazy_pattern(r"(?:\./)?[\w-]+\.(?:out|prof|pprof)")
 _GO_OUTPUTS = {
     "-o": _GO_PROGRAM,
     "-coverprofile": _OUTPUT,
@@ -82,32 +83,32 @@ _GO_OUTPUTS = {
 _LINKING = r"(?:-s|-w|-v|-X[ =]'?[\w./-]+=[\w.:+-]*'?)"
 _COMPILING = r"(?:-N|-l|-m|-m=\d|-e|-B)"
 _GO_FLAGS = {
-    "-ldflags": re.compile(rf"{_LINKING}(?: +{_LINKING})*"),
-    "-gcflags": re.compile(rf"(?:all=|\./\.\.\.=)?{_COMPILING}(?: +{_COMPILING})*"),
+    "-ldflags": lazy_pattern(rf"{_LINKING}(?: +{_LINKING})*"),
+    "-gcflags": lazy_pattern(rf"(?:all=|\./\.\.\.=)?{_COMPILING}(?: +{_COMPILING})*"),
 }
-_REPORT = re.compile(r"(?:\./)?(?:(?:build|out|reports|test-results)/)?(?:junit|(?:test-?)?(?:report|results))\.xml")
-_REQUIREMENT = re.compile(
+_REPORT = lazy_pattern(r"(?:\./)?(?:(?:build|out|reports|test-results)/)?(?:junit|(?:test-?)?(?:report|results))\.xml")
+_REQUIREMENT = lazy_pattern(
     r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?(?:@[\w.^~*+-]+|(?:===|[=~!<>^]=?|==)[\w.*+!-]+(?:,(?:[=~!<>]=?|==)[\w.*+!-]+)*)?"
 )
-_OWN_FILE = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
-_PROJECT = re.compile(r"\.(?:\[[\w,.-]+\])?")
-_GO_MODULE = re.compile(r"\.|(?:\./)?[A-Za-z0-9_][\w./-]*(?:\.\.\.)?(?:@[\w.+-]+)?|\./\.\.\.|\.\.\.")
-_PLAIN_VALUE = re.compile(r"[\w.,+-]*")
-_TEST_FILTER = re.compile(r"[\w .,:=!~&|()-]*")
+_OWN_FILE = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_PROJECT = lazy_pattern(r"\.(?:\[[\w,.-]+\])?")
+_GO_MODULE = lazy_pattern(r"\.|(?:\./)?[A-Za-z0-9_][\w./-]*(?:\.\.\.)?(?:@[\w.+-]+)?|\./\.\.\.|\.\.\.")
+_PLAIN_VALUE = lazy_pattern(r"[\w.,+-]*")
+_TEST_FILTER = lazy_pattern(r"[\w .,:=!~&|()-]*")
 _VALUES = {
     "--filter": _TEST_FILTER,
     **dict.fromkeys(("--project", "-o", "--output"), _FOLDER),
-    **dict.fromkeys(("-l", "--logger"), re.compile(r"(?:console|trx|html|junit)(?:;verbosity=\w+)?")),
-    "--collect": re.compile(r"[\w ]+"),
+    **dict.fromkeys(("-l", "--logger"), lazy_pattern(r"(?:console|trx|html|junit)(?:;verbosity=\w+)?")),
+    "--collect": lazy_pattern(r"[\w ]+"),
 }
-_PLAN = re.compile(r"(?:\./)?(?:[\w-]+\.)?(?:tf)?plan(?:\.(?:out|tfplan|bin))?|[\w-]+\.tfplan")
-_SETTING = re.compile(r"[@A-Za-z][\w.:@/-]*")
+_PLAN = lazy_pattern(r"(?:\./)?(?:[\w-]+\.)?(?:tf)?plan(?:\.(?:out|tfplan|bin))?|[\w-]+\.tfplan")
+_SETTING = lazy_pattern(r"[@A-Za-z][\w.:@/-]*")
 _SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")
-_TS_PROJECT = re.compile(r"\.?/?|tsconfig[\w.-]*\.json")
-_TASK = re.compile(r"(?:[\w-]*:)*(?:assemble|compile|test|check|lint|jar|classes|dependencies|javadoc)(?:[A-Z]\w*)?")
-_VARIABLE = re.compile(r"(?:VERSION|TAG|DEBUG|RELEASE|TEST|TESTS|COVERAGE|JOBS)=[A-Za-z0-9_][\w.-]*")
+_TS_PROJECT = lazy_pattern(r"\.?/?|tsconfig[\w.-]*\.json")
+_TASK = lazy_pattern(r"(?:[\w-]*:)*(?:assemble|compile|test|check|lint|jar|classes|dependencies|javadoc)(?:[A-Z]\w*)?")
+_VARIABLE = lazy_pattern(r"(?:VERSION|TAG|DEBUG|RELEASE|TEST|TESTS|COVERAGE|JOBS)=[A-Za-z0-9_][\w.-]*")
 _USUAL_SCRIPTS = (["test"], ["build"], ["lint"], ["typecheck"])
-_PYTEST_SETTING = re.compile(
+_PYTEST_SETTING = lazy_pattern(
     r"(?:log_cli|log_cli_level|log_level|xfail_strict|console_output_style|asyncio_mode|junit_family|verbosity_\w+)=[\w-]+"
 )
 _MAKES = ("make", "gmake")
@@ -158,7 +159,7 @@ def coverage_run(use: Use, words: Words) -> None:
 def hook_files(use: Use, _words: Words) -> None:
     """A hook, by name."""
     use.by_name = bool(use.operands)
-    pattern = _PASSED_ON if use.option("--files") is not None else re.compile(r"[\w.-]+")
+    pattern = _PASSED_ON if use.option("--files") is not None else lazy_pattern(r"[\w.-]+")
     if not all(pattern.fullmatch(word.text) for word in use.operands):
         use.problems.append("an operand is not a plain hook name")
 
@@ -254,7 +255,7 @@ def dotnet_new(use: Use, _words: Words) -> None:
     """A new project from an installed template, in a subfolder."""
     texts = [word.text for word in use.operands]
     if texts[:1] in (["install"], ["uninstall"], ["update"]) or not all(
-        map(re.compile(r"[a-z][\w.-]*").fullmatch, texts)
+        map(lazy_pattern(r"[a-z][\w.-]*").fullmatch, texts)
     ):
         use.problems.append("it does more than create a project from a plain template")
     for name, value in use.seen:
@@ -300,7 +301,7 @@ def go_cover(use: Use, _words: Words) -> None:
 def npm_version(use: Use, _words: Words) -> None:
     """Without arguments it shows versions; with one it sets a new version."""
     use.by_name = bool(use.operands)
-    plain = re.compile(r"major|minor|patch|pre(?:major|minor|patch|release)|v?\d+\.\d+\.\d+(?:-[\w.]+)?")
+    plain = lazy_pattern(r"major|minor|patch|pre(?:major|minor|patch|release)|v?\d+\.\d+\.\d+(?:-[\w.]+)?")
     if not all(plain.fullmatch(word.text) for word in use.operands):
         use.problems.append("it does not name a plain version")
 

@@ -3,15 +3,16 @@
 Looks at single characters only; knows no shell grammar.
 """
 
-import re
 import unicodedata
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+from assent.lazy_pattern import lazy_pattern
+
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]")
 # Letters, marks, numbers, punctuation and symbols are visible; everything else is invisible or looks like a space.
 _VISIBLE = frozenset("LMNPS")
 # Visible by category, but drawn as nothing: fillers and variation selectors.
-_BLANK_LETTERS = re.compile("[\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f\u17b4\u17b5\u2800\U000e0100-\U000e01ef]")
+_BLANK_LETTERS = lazy_pattern("[\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f\u17b4\u17b5\u2800\U000e0100-\U000e01ef]")
 
 
 def hidden(text: str) -> list[str]:

@@ -8,6 +8,7 @@ here is an error when the command is judged, not a pass.
 import re
 from collections.abc import Callable
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell import (
     archives,
     builders,
@@ -24,7 +25,7 @@ from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import may_be_protected, secret
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IDENTIFIER = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _any(use: Use, _words: Words) -> None:
@@ -67,7 +68,7 @@ def _command(use: Use, _words: Words) -> None:
 
 
 # Formats that are programs, or lists of things to fetch.
-_NOT_A_PICTURE = re.compile(
+_NOT_A_PICTURE = lazy_pattern(
     r"\.(?:msl|mvg|svgz?|e?psf?|ai|pdf|xps|txt|m3u8?|sdp|mpd|concat|ffconcat|xml|html?|shtml)$", re.I
 )
 
@@ -85,7 +86,7 @@ def _plain_media(use: Use, _words: Words) -> None:
         use.problems.append("the files may include one of a type that can run or fetch something")
 
 
-_ENDS_PLAINLY = re.compile(r"\.\w+$")
+_ENDS_PLAINLY = lazy_pattern(r"\.\w+$")
 
 
 def _plain_names(use: Use, _words: Words) -> None:
@@ -119,13 +120,13 @@ def _rg(use: Use, _words: Words) -> None:
 
 
 # Folders that programs create again, by their usual names.
-_MADE_ANEW = re.compile(
+_MADE_ANEW = lazy_pattern(
     r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:build|dist|out|target|node_modules|coverage|htmlcov|__pycache__|_build|storybook-static"
     r"|[\w-]+\.egg-info|\.(?:pytest_cache|mypy_cache|ruff_cache|tox|nox|next|nuxt|turbo|parcel-cache|svelte-kit|eggs|nyc_output))/?"
 )
 
 
-_CACHED = re.compile(r"(?:^|/)(?:node_modules|__pycache__)(?:/|$)")
+_CACHED = lazy_pattern(r"(?:^|/)(?:node_modules|__pycache__)(?:/|$)")
 
 
 def _rm(use: Use, _words: Words) -> None:
@@ -160,7 +161,7 @@ def _link(use: Use, _words: Words) -> None:
     use.writes.append(link)
 
 
-_PLAIN_PATH = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_PLAIN_PATH = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 
 
 def _patch(use: Use, _words: Words) -> None:

@@ -8,8 +8,10 @@ programs only.
 import re
 from collections.abc import Sequence
 
-_AWS_READS = re.compile(r"(?:describe|list|search|lookup|head)-[a-z0-9-]+|get-(?:caller-identity|user|role|policy)")
-_READS = re.compile(r"(?:describe|list|show)(?:-[a-z0-9-]+)?|ls")
+from assent.lazy_pattern import lazy_pattern
+
+_AWS_READS = lazy_pattern(r"(?:describe|list|search|lookup|head)-[a-z0-9-]+|get-(?:caller-identity|user|role|policy)")
+_READS = lazy_pattern(r"(?:describe|list|show)(?:-[a-z0-9-]+)?|ls")
 _GROUPS = frozenset(
     """
     account acr activity-log ad addresses aks alpha app apps appservice artifacts assignment auth backend-services
@@ -25,12 +27,12 @@ _GROUPS = frozenset(
     """.split()  # noqa: SIM905
 )
 # Output that nobody else should see.
-_KEYS = re.compile(
+_KEYS = lazy_pattern(
     r"secret|token|password|credential|connection|parameter|key|kms|access|session|login|function|kubeconfig|task-def|publishing"
 )
-_OPTION = re.compile(r"(--[a-z][a-z0-9-]*)(?:=.*)?|-[oglnqh]", re.DOTALL)
+_OPTION = lazy_pattern(r"(--[a-z][a-z0-9-]*)(?:=.*)?|-[oglnqh]", re.DOTALL)
 # Options that read a file, contact another machine, use other permissions or write more than the answer.
-_HARM = re.compile(
+_HARM = lazy_pattern(
     r"(?<!pro)file|(?<!-next)(?<!-starting)-token|credential|endpoint|url|^--config|^--account|impersonat|^--debug|^--trace"
     r"|^--log|http|proxy|^--ca-|^--cli-in|^--flags|^--exec"
 )
@@ -40,14 +42,14 @@ _LONG = (
     *("--impersonate-service-account", "--access-token", "--api-url", "--log-http", "--trace", "--http-retry-max"),
 )
 CHANGES = "it may change something"
-_WORD = re.compile(r"[A-Za-z0-9][\w.-]*")
+_WORD = lazy_pattern(r"[A-Za-z0-9][\w.-]*")
 # Verbs that run, connect, copy, or change the identity.
-_MORE = re.compile(
+_MORE = lazy_pattern(
     r"ssh|scp|exec|session|login|logout|configure|kubeconfig|credential|copy|cp$|sync|download|upload|tunnel|import|export|invoke"
     r"|run-command|auth|proxy|submit|interactive|shell"
 )
 _WHOSE = ("--profile", "--region", "--output", "--project", "--subscription")
-_PLAIN = re.compile(r"[A-Za-z0-9][\w.-]*")
+_PLAIN = lazy_pattern(r"[A-Za-z0-9][\w.-]*")
 _VERSION = (["--version"], ["version"], ["help"])
 
 

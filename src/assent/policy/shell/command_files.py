@@ -9,6 +9,7 @@ from posixpath import join
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Redirect, Stage, Word
 from assent.policy.shell.git_secrets import why_not_hidden
 from assent.policy.shell.options import Use
@@ -17,7 +18,7 @@ from assent.policy.shell.recursive_search import names_secret
 
 _GIT_SHOWS_NAMES = (("ls-files",), ("ls-tree",), ("check-ignore",), ("check-attr",))
 # Options of git that write a file or start a pager, wherever they seem to be.
-_GIT_OUTPUT = re.compile(r"--(?:ou|ope)|-O")
+_GIT_OUTPUT = lazy_pattern(r"--(?:ou|ope)|-O")
 _MAKE_FOLDERS = (("git", "clone"), ("git", "init"), ("javac",), ("unzip",))
 _FOLDERS = ("mkdir", "rmdir", "rm")  # their operand is usually a folder, or is gone afterwards
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Part, Word
 from assent.policy.shell.bash_evaluation import evaluated
 
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 MAX_BYTES = 2_000
 MAX_READ_BYTES = 10_000
 
-_CONTINUED = re.compile(r"\\\n")
-_QUOTES = re.compile(r"'([^']*)'|\"((?:[^\"\\$`]|\\.)*)\"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'\"\\$`*?\[]+)", re.DOTALL)
-_BACKQUOTED = re.compile(r"`([^`]*)`|\$\(([^()]*)\)")
+_CONTINUED = lazy_pattern(r"\\\n")
+_QUOTES = lazy_pattern(r"'([^']*)'|\"((?:[^\"\\$`]|\\.)*)\"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'\"\\$`*?\[]+)", re.DOTALL)
+_BACKQUOTED = lazy_pattern(r"`([^`]*)`|\$\(([^()]*)\)")
 _NESTING = frozenset(("command_substitution", "process_substitution"))
 _COMMANDS = frozenset(("command", "test_command", "declaration_command", "unset_command"))
 _NOT_WORDS = frozenset(("file_redirect", "herestring_redirect", "variable_assignment", "subshell"))
 _TEXTS = frozenset(("heredoc_redirect", "herestring_redirect"))
 _LAST_OF = frozenset(("pipeline", "list", "negated_command"))
-_SEGMENT = re.compile(r"[;&|(){}`\n$]+")
+_SEGMENT = lazy_pattern(r"[;&|(){}`\n$]+")
 
 
 class Found(Struct, frozen=True, kw_only=True):

@@ -7,19 +7,20 @@ approval.
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.options import Use, Words
 
 _OWN = r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./+-])*"
 _SYSTEM = r"/usr/(?:local/)?(?:include|lib\w*)(?:(?!\.\.)[\w./+-])*"
-_PLACE = re.compile(rf"\.|{_OWN}|{_SYSTEM}")
-_SOURCE = re.compile(
+_PLACE = lazy_pattern(rf"\.|{_OWN}|{_SYSTEM}")
+_SOURCE = lazy_pattern(
     rf"(?:[*?]|{_OWN}|(?:\./)?[A-Za-z0-9_][\w./+-]*[*])[\w*?-]*\.(?:c|cc|cpp|cxx|C|h|hh|hpp|hxx|m|mm|s|S|i|ii|o|obj|a|so|cu|f90)"
 )
-_OUTPUT = re.compile(
+_OUTPUT = lazy_pattern(
     rf"/dev/null|(?:{_OWN}/)?[A-Za-z0-9_][\w+-]*(?:\.(?:o|obj|a|so|out|exe|dll|dylib|elf|s|i|ll|bc|wasm|test))?"
 )
-_FLAG = re.compile(
+_FLAG = lazy_pattern(
     r"-W(?![alp],)[a-z][\w+=.-]*|-w|-g(?:gdb)?\d?|-gdwarf(?:-\d)?|-gsplit-dwarf|-O(?:[0-3sgz]|fast)?|-[cSECPsvHrQ]|-p|-pg|-###"
     r"|-pedantic(?:-errors)?|-ansi|-pipe|-pthread|-static(?:-pie)?|-static-lib\w+(?:\+\+)?|-shared(?:-libgcc)?|-rdynamic|-pie|-no-pie"
     r"|-nostd(?:lib|inc)(?:\+\+)?|-nostartfiles|-nodefaultlibs|-ffreestanding|-M{1,2}|-MM?D|-MP|-MG|-dM|-dD|-dumpversion"
@@ -30,10 +31,10 @@ _FLAG = re.compile(
 )
 _PLACED = ("-I", "-L", "-isystem", "-iquote", "-idirafter", "-include")
 _VALUED = {
-    "-x": re.compile(r"[a-z+-]+"),
-    "-std": re.compile(r"[\w+]+"),
-    "-arch": re.compile(r"\w+"),
-    "-D": re.compile(r"\w+(?:=[^\n]*)?"),
+    "-x": lazy_pattern(r"[a-z+-]+"),
+    "-std": lazy_pattern(r"[\w+]+"),
+    "-arch": lazy_pattern(r"\w+"),
+    "-D": lazy_pattern(r"\w+(?:=[^\n]*)?"),
 }
 
 
@@ -70,7 +71,7 @@ def _compiler_word(use: Use, word: Word, rest: list[Word]) -> None:
 def _compiler_value(use: Use, name: str, value: Word) -> None:
     plain = _VALUED.get(name, _PLACE)
     if name in ("-o", "-MF"):
-        plain = _OUTPUT if name == "-o" else re.compile(rf"{_OWN}\.d")
+        plain = _OUTPUT if name == "-o" else lazy_pattern(rf"{_OWN}\.d")
         use.writes.append(value)
     if name == "-include":
         use.reads.append(value)
@@ -80,17 +81,17 @@ def _compiler_value(use: Use, name: str, value: Word) -> None:
 
 # --- Java ---
 
-_CLASSES = re.compile(rf"(?:\.|{_OWN}(?:/\*)?)(?::(?:\.|{_OWN}(?:/\*)?))*")
+_CLASSES = lazy_pattern(rf"(?:\.|{_OWN}(?:/\*)?)(?::(?:\.|{_OWN}(?:/\*)?))*")
 _JAVA_VALUES = {
     **dict.fromkeys(("-cp", "-classpath", "--class-path", "-sourcepath", "--source-path", "-d"), _CLASSES),
-    **dict.fromkeys(("-source", "-target", "--release", "--source", "--target", "-encoding"), re.compile(r"[\w.-]+")),
+    **dict.fromkeys(("-source", "-target", "--release", "--source", "--target", "-encoding"), lazy_pattern(r"[\w.-]+")),
 }
 
 
 def javac(use: Use, _words: Words) -> None:
     """Source files of the project, with classes of the project."""
     for name, value in use.seen:
-        if value and not _JAVA_VALUES.get(name, re.compile(r"[\w,:-]*")).fullmatch(value):
+        if value and not _JAVA_VALUES.get(name, lazy_pattern(r"[\w,:-]*")).fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
     folder = use.option("-d")
     use.writes += [Word(folder)] if folder else []
@@ -102,7 +103,7 @@ def javac(use: Use, _words: Words) -> None:
 
 # --- Rust ---
 
-_CODEGEN = re.compile(
+_CODEGEN = lazy_pattern(
     r"(?:opt-level|debuginfo|lto|codegen-units|panic|overflow-checks|target-cpu|strip|debug-assertions|embed-bitcode)(?:=[\w-]+)?"
 )
 
@@ -110,7 +111,7 @@ _CODEGEN = re.compile(
 def rustc(use: Use, _words: Words) -> None:
     """`-C linker=x` and `--print cfg=FILE` do more than compile."""
     for name, value in use.seen:
-        plain = _OUTPUT if name == "-o" else _CODEGEN if name in ("-C", "--codegen") else re.compile(r"[\w.,:+-]*")
+        plain = _OUTPUT if name == "-o" else _CODEGEN if name in ("-C", "--codegen") else lazy_pattern(r"[\w.,:+-]*")
         if not plain.fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
     use.writes += [Word(value) for name, value in use.seen if name == "-o"]

@@ -5,16 +5,17 @@ A compiler, launcher or script from elsewhere would be code that nobody has look
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.builders import make, plain_folder, script
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.program_models import model
 from assent.policy.shell.undescribed import changes_something, may_be_program
 
-_FOLDER = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_FOLDER = lazy_pattern(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _ABOVE = ([".."], ["../.."])  # as used for a build folder
-_GENERATOR = re.compile(r"[A-Za-z0-9 ]+")
-_TARGET = re.compile(r"-?(?:@?@?[\w.-]*//|:)?[\w./:*+-]*")
-_SETTING = re.compile(r"(\w+)(?::[A-Z]+)?=([\w.+-]*)")
+_GENERATOR = lazy_pattern(r"[A-Za-z0-9 ]+")
+_TARGET = lazy_pattern(r"-?(?:@?@?[\w.-]*//|:)?[\w./:*+-]*")
+_SETTING = lazy_pattern(r"(\w+)(?::[A-Z]+)?=([\w.+-]*)")
 _SAFE_SETTINGS = frozenset(
     """
     CMAKE_BUILD_TYPE CMAKE_EXPORT_COMPILE_COMMANDS CMAKE_CXX_STANDARD CMAKE_C_STANDARD CMAKE_VERBOSE_MAKEFILE

@@ -4,25 +4,24 @@ A rule for `docker run` or `kubectl exec` covers whatever runs inside. A folder 
 another daemon or a file of variables goes beyond that and needs approval. Knows options; decides nothing else.
 """
 
-import re
-
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.options import Use, Words
 
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-_IMAGE = re.compile(r"[A-Za-z0-9][\w./:@-]*")
-_VALUE = re.compile(r"[\w.:/@=,+%-]*")
-_VARIABLE = re.compile(r"[A-Za-z_]\w*=[^\n]*")  # a bare name passes on a variable of this machine
-_PORTS = re.compile(r"(?:(?:127\.0\.0\.1|0\.0\.0\.0|localhost):)?[\d-]*:?[\d-]+(?:/(?:tcp|udp))?")
-_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]+:/(?!.*\.\.)[\w./-]+(?::(?:ro|rw))?")  # a named docker volume
-_NETWORK = re.compile(r"(?!host$|container:)[A-Za-z0-9][\w.-]*")
+_NAME = lazy_pattern(r"[A-Za-z0-9][\w.-]*")
+_IMAGE = lazy_pattern(r"[A-Za-z0-9][\w./:@-]*")
+_VALUE = lazy_pattern(r"[\w.:/@=,+%-]*")
+_VARIABLE = lazy_pattern(r"[A-Za-z_]\w*=[^\n]*")  # a bare name passes on a variable of this machine
+_PORTS = lazy_pattern(r"(?:(?:127\.0\.0\.1|0\.0\.0\.0|localhost):)?[\d-]*:?[\d-]+(?:/(?:tcp|udp))?")
+_VOLUME = lazy_pattern(r"[A-Za-z0-9][\w.-]+:/(?!.*\.\.)[\w./-]+(?::(?:ro|rw))?")  # a named docker volume
+_NETWORK = lazy_pattern(r"(?!host$|container:)[A-Za-z0-9][\w.-]*")
 _CONTAINER_VALUES = {
     **dict.fromkeys(("-e", "--env"), _VARIABLE),
     **dict.fromkeys(("-p", "--publish"), _PORTS),
     **dict.fromkeys(("-v", "--volume"), _VOLUME),
     **dict.fromkeys(("--network", "--net"), _NETWORK),
-    **dict.fromkeys(("-u", "--user"), re.compile(r"[\w:.-]+")),
+    **dict.fromkeys(("-u", "--user"), lazy_pattern(r"[\w:.-]+")),
 }
-_COMPOSE_FILE = re.compile(r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:docker-)?compose(?:[.-][\w-]+)*\.ya?ml")
+_COMPOSE_FILE = lazy_pattern(r"(?:\./)?(?:[A-Za-z0-9_][\w-]*/)*(?:docker-)?compose(?:[.-][\w-]+)*\.ya?ml")
 
 
 def container(use: Use, words: Words) -> None:
@@ -47,7 +46,7 @@ def compose(use: Use, _words: Words) -> None:
         use.problems.append("the file that says what to start does not have a usual name")
 
 
-_POD = re.compile(
+_POD = lazy_pattern(
     r"(?:(?:pod|pods|po|deploy|deployment|deployments|svc|service|job|sts|statefulset)/)?[a-z0-9][a-z0-9.-]*"
 )
 _POD_FLAGS = frozenset(("-i", "-t", "-it", "-ti", "--stdin", "--tty", "-q", "--quiet"))
@@ -68,8 +67,8 @@ def pod(use: Use, _words: Words) -> None:
     use.operands = []
 
 
-_SETTING = re.compile(r"[A-Za-z0-9_][\w.\[\]-]*=[\w.,:/@+-]*")
-_CHART = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*|\.")
+_SETTING = lazy_pattern(r"[A-Za-z0-9_][\w.\[\]-]*=[\w.,:/@+-]*")
+_CHART = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*|\.")
 
 
 def release(use: Use, _words: Words) -> None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import Prefix, loose
@@ -30,10 +31,10 @@ from assent.policy.shell.synonyms import renamed, same_program, settings
 
 _MAX_TEXTS = 20
 _MAX_STARTS = 8
-_ALIAS = re.compile(r"alias\.([^=]+)=(.*)", re.DOTALL)
+_ALIAS = lazy_pattern(r"alias\.([^=]+)=(.*)", re.DOTALL)
 _MAX_TEXT_LENGTH = 2_000
-_PART = re.compile(r"[^\s\"'=:;|&()`!]+")
-_STRING_OPTION = re.compile(r"[-+][A-Za-z]*c|--(?:command|run|call)")
+_PART = lazy_pattern(r"[^\s\"'=:;|&()`!]+")
+_STRING_OPTION = lazy_pattern(r"[-+][A-Za-z]*c|--(?:command|run|call)")
 _HOSTS = frozenset(("git", "docker", "podman", "cargo", "kubectl", "helm", "gh"))
 _MAX_SUBS = 3  # the values of options before a sub-command look like one
 _ANYTHING = Word("$…", literal=False)

@@ -9,6 +9,7 @@ from posixpath import basename, normpath
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import loose
@@ -22,18 +23,18 @@ from assent.policy.shell.unwrap import FILE_SHELLS
 _CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
 _NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
 _COPYING = frozenset(("cp", "ln", "mv", "install", "link"))
-_PROGRAM_VARIABLE = re.compile(
+_PROGRAM_VARIABLE = lazy_pattern(
     r"(?:\w*_)?(?:EDITOR|PAGER|COMMAND|CMD|SHELL|BROWSER|SSH|ASKPASS|VISUAL|WRAPPER|RSH|RUNNER)|LESS(?:OPEN|CLOSE)"
 )
 _READ_FILES = FILE_SHELLS.union(("source", "."))
 _BUILD_FILES = ("makefile", "gnumakefile", "justfile", ".justfile", "build.ninja")
-_MAKE_SETTING = re.compile(r"(?<!\S)(?:--eval\b|-E|(?:GNU)?MAKEFLAGS=|MAKEFILES=|\.DEFAULT_GOAL\b)")
-_STARTS_PROGRAMS = re.compile(
+_MAKE_SETTING = lazy_pattern(r"(?<!\S)(?:--eval\b|-E|(?:GNU)?MAKEFLAGS=|MAKEFILES=|\.DEFAULT_GOAL\b)")
+_STARTS_PROGRAMS = lazy_pattern(
     r"subprocess|popen|system|exec|spawn|\bpty\b|ctypes|child_process|__import__|importlib|getattr|eval|fork|`|%x|\bqx\b"
     r"|passthru",
     re.IGNORECASE,
 )
-_COMPUTES = re.compile(
+_COMPUTES = lazy_pattern(
     r"['\")]\s*[+.]+\s*['\"\w(]|[\w)]\s*\+\s*['\"]|chr|join|decode|fromChar|format|replace|reverse|\\[xu0-7]|\bf['\"]|['\"]\s*%"
     r"|\[::|__import__|importlib|getattr|\beval|\$\{|\$\w|argv|environ|pack\(|['\"]\s+['\"]",
     re.IGNORECASE,
@@ -42,12 +43,12 @@ _BASH_TABLES = ("BASH_CMDS", "BASH_ALIASES")
 _LATER = frozenset(("at", "batch"))
 _BUILDS = ("make", "gmake", "remake", "just", "ninja")
 _FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_RUNTIME_FLAG = re.compile(r"-[uBsSIEOiqbdwvW]+|--[a-z-]+(?:=[\w-]+)?")
-_NAMED_BEHIND = re.compile(
+_RUNTIME_FLAG = lazy_pattern(r"-[uBsSIEOiqbdwvW]+|--[a-z-]+(?:=[\w-]+)?")
+_NAMED_BEHIND = lazy_pattern(
     r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
 )
-_ESCAPED = re.compile(r"\\[ntr]")  # for printf they are blanks
-_TOKEN = re.compile(r"[\w.+-]+")
+_ESCAPED = lazy_pattern(r"\\[ntr]")  # for printf they are blanks
+_TOKEN = lazy_pattern(r"[\w.+-]+")
 _MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
 
 Words = tuple[Word, ...]

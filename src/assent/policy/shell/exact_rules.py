@@ -4,8 +4,7 @@ Such a rule covers what a model alone would ask about, but never text for a shel
 variables around a command are judged elsewhere.
 """
 
-import re
-
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
 from assent.policy.shell.command_rules import CommandRules, covering
 from assent.policy.shell.options import Use
@@ -14,12 +13,12 @@ from assent.policy.shell.python_code import only_computes
 from assent.policy.shell.undescribed import plain_flag
 from assent.policy.shell.unwrap import FILE_SHELLS
 
-_JAVASCRIPT = re.compile(r".+\.[cm]?js")
-PYTHON = re.compile(r"python[\d.]*")
+_JAVASCRIPT = lazy_pattern(r".+\.[cm]?js")
+PYTHON = lazy_pattern(r"python[\d.]*")
 _CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
-_SCRIPT = re.compile(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
-FILE_ENDING = re.compile(r"\.\w+$")
+_SCRIPT = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+FILE_ENDING = lazy_pattern(r"\.\w+$")
 
 
 def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
@@ -75,7 +74,7 @@ def _is_script(text: str) -> bool:
 
 
 # Options of the interpreter itself, whatever it runs.
-RUNTIME = re.compile(
+RUNTIME = lazy_pattern(
     r"-u|-B|-Wignore|--watch|--trace-warnings|--trace-deprecation|--enable-source-maps|--no-warnings|--no-deprecation"
     r"|--max-old-space-size=\d+|--stack-trace-limit=\d+|-Xm[xs]\d+[kmgKMG]|-Xss\d+[kmgKMG]|-ea|-server"
 )

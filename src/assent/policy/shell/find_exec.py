@@ -5,13 +5,13 @@ accepted, and those that show content only for names that no secret can have (se
 links, because they may lead to a secret under any name.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from assent.files.secret_names import secret_folders, secret_globs
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import Use, examine, option_problem
@@ -24,7 +24,7 @@ _GLOBAL_FLAGS = frozenset(("-depth", "-d", "-mount", "-xdev", "-daystart", "-nol
 _NO_LINK = tuple(Word(text) for kind in "lpbcs" for text in ("!", "-type", kind))
 _FOLLOWING = frozenset(("-L", "-follow"))
 _LANGUAGES = frozenset(("sed", "awk", "jq", "sqlite", "man"))
-_NOT_ONLY_A_NAME = re.compile(r"@|[^-/!(][^/]*[:|]")  # `host:file`, `format:file`, `@options`
+_NOT_ONLY_A_NAME = lazy_pattern(r"@|[^-/!(][^/]*[:|]")  # `host:file`, `format:file`, `@options`
 
 Finds = Literal["", "one", "several"]
 

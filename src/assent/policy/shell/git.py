@@ -2,16 +2,17 @@
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import secret
 
-_REMOTE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_REFERENCE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
-_REVISION = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}-]*(?:[~^]\d*)*(?:\.{2,3}[A-Za-z0-9_][\w./-]*)?")
-_BRANCH = re.compile(rf"-|{_REFERENCE.pattern}|[A-Za-z0-9_@][\w./@-]*(?:[~^]\d*|@\{{-?\d+\}})+")
-_ADDRESS = re.compile(
+_REMOTE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_REFERENCE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
+_REVISION = lazy_pattern(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}-]*(?:[~^]\d*)*(?:\.{2,3}[A-Za-z0-9_][\w./-]*)?")
+_BRANCH = lazy_pattern(rf"-|{_REFERENCE.pattern}|[A-Za-z0-9_@][\w./@-]*(?:[~^]\d*|@\{{-?\d+\}})+")
+_ADDRESS = lazy_pattern(
     r"(?:https://[A-Za-z0-9][\w.-]*(?::\d+)?/|(?:ssh://)?git@[A-Za-z0-9][\w.-]*[:/])(?:[\w~-][\w.~-]*/)*([\w-][\w.-]*?)(?:\.git)?/?"
 )
 _OF_BRANCHES = (
@@ -19,7 +20,7 @@ _OF_BRANCHES = (
     *("-u", "--set-upstream-to", "--unset-upstream", "--create-reflog"),
 )
 # Settings for display, the author and common preferences; none names a program, a file or an address.
-_HARMLESS_SETTING = re.compile(
+_HARMLESS_SETTING = lazy_pattern(
     r"user\.(?:name|email|useconfigonly)|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|init\.defaultbranch"
     r"|fetch\.(?:prune|prunetags|all|parallel)|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths"
     r"|precomposeunicode|whitespace|commentchar|preloadindex|untrackedcache)|color\.[\w.]+|column\.\w+|advice\.\w+"
@@ -31,16 +32,16 @@ _HARMLESS_SETTING = re.compile(
     r"|feature\.(?:manyfiles|experimental)|gc\.auto|help\.format|versionsort\.suffix|index\.threads|transfer\.fsckobjects",
     re.IGNORECASE,
 )
-_SETTING_VALUE = re.compile(r"[\w@+][\w .,@+%/:'()-]*|-\d+")
-_STRATEGIES = re.compile(r"ort|recursive|resolve|octopus|ours|subtree")
-_STRATEGY_OPTIONS = re.compile(
+_SETTING_VALUE = lazy_pattern(r"[\w@+][\w .,@+%/:'()-]*|-\d+")
+_STRATEGIES = lazy_pattern(r"ort|recursive|resolve|octopus|ours|subtree")
+_STRATEGY_OPTIONS = lazy_pattern(
     r"ours|theirs|ignore-(?:all-space|space-change|space-at-eol|cr-at-eol)|patience|histogram|(?:no-)?renormalize|no-renames"
     r"|find-renames(?:=\d+%?)?|diff-algorithm=\w+"
 )
 _ASKING = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list")
 _NOT_HERE = ("--global", "--system", "--worktree")
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-_OUTSIDE = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|$)")
+_OUTSIDE = lazy_pattern(r"[/~]|(?:.*/)?\.\.(?:/|$)")
 
 
 def git_format(use: Use, _words: Words) -> None:

@@ -7,6 +7,7 @@ with any other option the number of commits is not limited. Knows the options of
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.options import Use
 
@@ -53,7 +54,7 @@ _ARRANGE = frozenset(
     """.split()  # noqa: SIM905
 )
 _OF_GIT = frozenset(("-C", "--no-pager", "--no-optional-locks", "--no-replace-objects", "--icase-pathspecs"))
-_CONTENT = re.compile(r"[^:^(!/][^:{]*:.*|:[0-3]:.*|:[^/(!^:].*", re.DOTALL)
+_CONTENT = lazy_pattern(r"[^:^(!/][^:{]*:.*|:[0-3]:.*|:[^/(!^:].*", re.DOTALL)
 """`HEAD:a.txt`, `:a.txt`: the content of one file, identified by its name."""
 
 

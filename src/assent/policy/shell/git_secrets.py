@@ -9,6 +9,7 @@ import re
 from functools import cache
 
 from assent.files.protected import secret_folders, secret_globs
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.git_listing import Listings, changes_between, listings, shows_file
 from assent.policy.shell.options import Use
@@ -36,9 +37,9 @@ _NEUTRAL = _ONLY_NAMES | frozenset(
     """.split()  # noqa: SIM905
 )
 _ONE_FILE = ("--follow", "-L")  # they take exactly one path, which is checked by name
-_NUMBER = re.compile(r"(\^?)([0-9a-fA-F]{4,64})")
-_NUMBER_OF_WHATEVER = re.compile(r"\^?[0-9a-fA-F]{4,64}\^\{(?!commit\}|tree\}|/)")
-_WALKS_ALL = re.compile(r"(?:HEAD|@|ORIG_HEAD|FETCH_HEAD|[0-9a-f]{7,64})(?:[~^@{][^:]*)?|[^:]*\.\.[^:]*")
+_NUMBER = lazy_pattern(r"(\^?)([0-9a-fA-F]{4,64})")
+_NUMBER_OF_WHATEVER = lazy_pattern(r"\^?[0-9a-fA-F]{4,64}\^\{(?!commit\}|tree\}|/)")
+_WALKS_ALL = lazy_pattern(r"(?:HEAD|@|ORIG_HEAD|FETCH_HEAD|[0-9a-f]{7,64})(?:[~^@{][^:]*)?|[^:]*\.\.[^:]*")
 _CHOOSES_COMMITS = frozenset(("--full-history", "--sparse", "--dense", "--simplify-merges", "--simplify-by-decoration"))
 _TYPES = ("commit", "tree", "tag")
 

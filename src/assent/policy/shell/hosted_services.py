@@ -6,11 +6,14 @@ Knows words; opens no connection.
 import re
 from itertools import takewhile
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell import containers
 from assent.policy.shell.cloud import CHANGES, changes_by_name, cloud_problems, without_account
 from assent.policy.shell.options import Use, Words
 
-_OTHER_HOST = re.compile(r"(?!https://github\.com/)[a-z]+://|(?!github\.com/)[\w.-]+\.[\w-]+/[^/]+/[^/]+$|.*@.*:", re.I)
+_OTHER_HOST = lazy_pattern(
+    r"(?!https://github\.com/)[a-z]+://|(?!github\.com/)[\w.-]+\.[\w-]+/[^/]+/[^/]+$|.*@.*:", re.I
+)
 
 
 def cloud(use: Use, words: Words) -> None:
@@ -58,7 +61,7 @@ def cluster(use: Use, words: Words) -> None:
 def plain_image(use: Use, _words: Words) -> None:
     """Images and containers by plain name. Everything deleted is named explicitly, so a rule is enough."""
     use.by_name = True
-    plain = re.compile(r"[A-Za-z0-9][\w./:@-]*")
+    plain = lazy_pattern(r"[A-Za-z0-9][\w./:@-]*")
     if not use.operands or not all(
         plain.fullmatch(word.text) or (word.unknown and word.fixed) for word in use.operands
     ):

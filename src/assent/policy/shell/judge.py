@@ -5,13 +5,13 @@ reader must understand the whole text; then every command must be allowed; then 
 same commands. Only a command that passes all of these gets a plan, and the plan is what runs.
 """
 
-import re
 from collections.abc import Sequence
 from posixpath import normpath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Plan, Stage, Step, every_step, simple_commands
 from assent.policy.shell.command_files import CommandPlace
 from assent.policy.shell.command_rules import CommandRules, Prefix, loose, program
@@ -28,7 +28,7 @@ from assent.policy.shell.simple_command import CommandVerdict, Decision
 from assent.policy.shell.unwrap import MAX_COMMANDS
 
 _IDLE = (("true",), ("false",))
-_TOKEN = re.compile(r"[\w./+-]+")
+_TOKEN = lazy_pattern(r"[\w./+-]+")
 
 
 class PartJudgement(Struct, frozen=True):

@@ -6,26 +6,27 @@ needs approval.
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.operands import is_several
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.sed import harmful_sed
 
 # After a name, a number or a bracket, `/` divides; after one of these words, or the parenthesis of a condition, it may
 # begin a pattern.
-_DIVISION = re.compile(
+_DIVISION = lazy_pattern(
     r"(?:[\d\]]|\b(?!(?:print|printf|return|in|else|do|exit|delete|next|getline|length|case)\b)[A-Za-z_]\w*)[ \t]*/"
 )
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
 _YQ_COMMANDS = (["eval"], ["e"], ["eval-all"], ["ea"])
 _ABOUT = (
     r"(?:table|index|foreign_key|database|function|collation|pragma|module)_(?:x?info|list)|user_version|page_count"
 )
-_SELECT = re.compile(
+_SELECT = lazy_pattern(
     rf"\s*(?:(?:select|with|explain|values)\b(?!.*\n[ \t\r\f\v]*\.).*|pragma\s+(?:{_ABOUT})\s*(?:\([\w'\".]+\))?\s*|)",
     re.I | re.S,
 )
-_DOT = re.compile(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")
-_CHANGES = re.compile(
+_DOT = lazy_pattern(r"\.(?:tables|schema|indexes|databases|dbinfo|headers|mode|width|fullschema|help)(?: [\w%. -]*)?")
+_CHANGES = lazy_pattern(
     r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|reindex|analyze|into|begin|commit|savepoint"
     r"|load_extension|writefile|readfile|fsdir|lsmode|edit|fts3_tokenizer|zipfile|sqlar_uncompress)\b",
     re.I,

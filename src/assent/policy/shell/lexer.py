@@ -13,36 +13,37 @@ from typing import Literal
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import UNKNOWN, Part, Step, Word
 from assent.policy.shell.arithmetic import EXPRESSION, NoNumber, evaluate
 
 TokenKind = Literal["word", "operator", "redirect"]
 
-_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./^!#\]\-]+|[^\x00-\x7f]+")
-_SPACE = re.compile(r"(?:[ \t]+(?:\\\n[ \t]*)?)+")
-_COMMENT = re.compile(r"#[^\n]*")
-_OPERATOR = re.compile(r"&&|\|\||\|&|[|;\n()]")
-_REDIRECT = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
+_PLAIN = lazy_pattern(r"[A-Za-z0-9_@%+=:,./^!#\]\-]+|[^\x00-\x7f]+")
+_SPACE = lazy_pattern(r"(?:[ \t]+(?:\\\n[ \t]*)?)+")
+_COMMENT = lazy_pattern(r"#[^\n]*")
+_OPERATOR = lazy_pattern(r"&&|\|\||\|&|[|;\n()]")
+_REDIRECT = lazy_pattern(r"(\d*)(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)|(&>>|&>)")
 # Braces expand only around a comma or two dots; `{}` and `HEAD@{1}` are plain text.
-_BRACES = re.compile(r"\{[A-Za-z0-9_:/-]*\}")
-_CHOICE = re.compile(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}")
-_SEQUENCE = re.compile(r"\{(0|[1-9]\d{0,5})\.\.(0|[1-9]\d{0,5})\}")  # with a leading zero, bash pads with zeros
-_WILD = re.compile(r"[*?]|[^*?]+")
+_BRACES = lazy_pattern(r"\{[A-Za-z0-9_:/-]*\}")
+_CHOICE = lazy_pattern(r"\{([A-Za-z0-9_.@%+:/*?-]*(?:,[A-Za-z0-9_.@%+:/*?-]*)+)\}")
+_SEQUENCE = lazy_pattern(r"\{(0|[1-9]\d{0,5})\.\.(0|[1-9]\d{0,5})\}")  # with a leading zero, bash pads with zeros
+_WILD = lazy_pattern(r"[*?]|[^*?]+")
 _MAX_CHOICES = 64
-_VARIABLE = re.compile(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
+_VARIABLE = lazy_pattern(r"\$(?:(HOME|PWD|USER)(?![A-Za-z0-9_])|\{(HOME|PWD|USER)\})")
 # Only printed or compared, never used as a name: their values are known only at run time.
 _SHOWN_NAMES = (
     r"PATH|SHELL|LANG|LC_ALL|TERM|HOSTNAME|LOGNAME|TZ|TMPDIR|EDITOR|VISUAL|PAGER|CI|VIRTUAL_ENV|CONDA_DEFAULT_ENV"
     r"|JAVA_HOME|GOPATH|GOROOT|NODE_ENV|DISPLAY|XDG_[A-Z_]+|UID|EUID"
 )
-_SHOWN = re.compile(rf"\$(?:({_SHOWN_NAMES})(?![A-Za-z0-9_])|\{{({_SHOWN_NAMES})\}})")
-_NAME = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_SHOWN = lazy_pattern(rf"\$(?:({_SHOWN_NAMES})(?![A-Za-z0-9_])|\{{({_SHOWN_NAMES})\}})")
+_NAME = lazy_pattern(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 _TAB = r"$'\t'"  # the one common string with an escape: `cut -d$'\t'`
-_QUOTED = re.compile(r"[^\"`$\\]+")
+_QUOTED = lazy_pattern(r"[^\"`$\\]+")
 # Inside double quotes, `$` before one of these characters is literal.
 _DOLLAR_IS_TEXT = frozenset('" |)/,.%:;=]}^~+&<>\n')
 _WORD_ENDS = frozenset(" \t\n|&;<>()")
-_GLOB = re.compile(r"\[[!]?[A-Za-z0-9_.,-]+\]|[*?]")
+_GLOB = lazy_pattern(r"\[[!]?[A-Za-z0-9_.,-]+\]|[*?]")
 _EXPANDS_TILDE_AFTER = frozenset("=:")
 # `..$HOME` is not the folder it seems to be, and `sys${USER}tem` is another word if USER is not set.
 _BEFORE_VARIABLE = frozenset(" \t\n=:,;('\"[<")

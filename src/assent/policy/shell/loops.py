@@ -4,18 +4,18 @@ Each of these is then judged like any other command, and exactly that runs. If t
 (wildcards, the output of a command), the loop stays, and its variable stands for any of them.
 """
 
-import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, simple_commands
 from assent.policy.shell.lexer import Refused, word_of
 from assent.policy.shell.plain_forms import as_test, as_text
 
 MAX_COMMANDS = 200
 
-_BECOMES_MORE = re.compile(r"[ \t\n*?\[\\]")  # without quotes bash splits it into other words
+_BECOMES_MORE = lazy_pattern(r"[ \t\n*?\[\\]")  # without quotes bash splits it into other words
 
 
 def unrolled(steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -4,15 +4,16 @@ Read once from the TOML file next to this module. Lists are strings separated by
 not an allow-list: it names what a person should know about, and knows no file.
 """
 
-import re
 from functools import cache
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
+
 _FILE = Path(__file__).with_name("obeyed_files.toml")
-_VERSION = re.compile(r"(?<=[a-z])-?\d[\d.]*$")
+_VERSION = lazy_pattern(r"(?<=[a-z])-?\d[\d.]*$")
 
 
 class Obeyed(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

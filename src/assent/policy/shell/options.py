@@ -4,22 +4,22 @@ harmless.
 Says what a command does, never whether it may: it knows neither rules nor the workspace.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Part, Stage, Step, Word
 from assent.policy.shell.operands import UNKNOWN, is_several, meanings
 from assent.policy.shell.program_models import OptionUse, ProgramModel, Wrapper, model, options
 from assent.policy.shell.synonyms import same_command
 
-_OPTION_NAME = re.compile(r"[!-~]+")
-_TOOLCHAIN = re.compile(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
-_NUMBER = re.compile(r"-\d+")
+_OPTION_NAME = lazy_pattern(r"[!-~]+")
+_TOOLCHAIN = lazy_pattern(r"\+(?:stable|beta|nightly|\d[\d.]*)(?:-[\w-]+)?")
+_NUMBER = lazy_pattern(r"-\d+")
 # Values that begin like an option but cannot be one: `-5`, find's `-10k` and `-u+x`, date's `-2 days`.
-_NEGATIVE = re.compile(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
+_NEGATIVE = lazy_pattern(r"-(?:\d+(?:[bckwKMG]| [a-z ]+)?|[ugoa]+\+[rwxst]+)?")
 
 # To a deny rule these programs' words are the same, but they do not do the same.
 _DIFFERENT = frozenset(("apt", "apt-get", "aptitude"))

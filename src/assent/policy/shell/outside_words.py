@@ -8,6 +8,7 @@ Judges text alone; `symlink_checks` follows links.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.options import Use
 from assent.policy.shell.paths import inside, place
@@ -32,9 +33,9 @@ _NO_PATHS = (
 )
 _LABELS = ("bazel", "bazelisk", "buck", "buck2", "pants", "gn", "please", "plz")  # `//src` is a target of the project
 _HARMLESS = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
-_PLACE = re.compile(r"~|\$\{?HOME\b|/|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
-_SEARCHED = re.compile(r"-(?:I|L|isystem)/(?:usr|opt)/")  # where compilers look for headers and libraries
-_GLUED = re.compile(r"-[A-Za-z]+(?=[/~.])")
+_PLACE = lazy_pattern(r"~|\$\{?HOME\b|/|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
+_SEARCHED = lazy_pattern(r"-(?:I|L|isystem)/(?:usr|opt)/")  # where compilers look for headers and libraries
+_GLUED = lazy_pattern(r"-[A-Za-z]+(?=[/~.])")
 
 
 def leading_out(

@@ -11,13 +11,14 @@ from posixpath import join, normpath
 
 from assent.files.protected import protected_names, why_protected, why_run, why_secret
 from assent.files.secret_names import secret_pattern, secret_samples
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Part, Stage, Word
 
-_SPECIAL = re.compile(
+_SPECIAL = lazy_pattern(
     r"^/(?:dev/(?!null$|stdin$|fd/0$)|proc/(?:[^/]+/(?:task/[^/]+/)?(?:mem|fd|root|cwd|maps)|kcore)|sys/kernel)"
 )
 _MAX_PATTERN_LENGTH = 255  # the maximum length of a file name; a longer one is not tried and counts as a match
-_KIND = re.compile(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|ini|csv|dat|db|sqlite)", re.IGNORECASE)
+_KIND = lazy_pattern(r"\*\.(?:json|toml|ya?ml|txt|php|xml|conf|cnf|ini|csv|dat|db|sqlite)", re.IGNORECASE)
 _MIN_SPECIFIC_LENGTH = 6  # `.eslint*` is about one program, `.e*` about anything
 _OF_THE_SHELL = frozenset(("time", "command", "builtin"))
 _HOME = Word("~", literal=False, parts=(Part("home", "~"),))

@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.command_rules import Prefix
 from assent.policy.shell.program_models import OptionUse, ProgramModel, model, options
@@ -30,9 +31,9 @@ Answer = Literal["yes", "maybe", "no"]
 
 _TAKES_VALUE: frozenset[OptionUse | None] = frozenset(("value", "read", "write", "pair", "pair-read"))
 _MAY_TAKE_VALUE: frozenset[OptionUse | None] = _TAKES_VALUE.union(("execute", "optional", None))
-_WILD_NAME = re.compile(r"[*?\[][^./]*")
-_FIXED = re.compile(r"\"[^$`\"-][^\"]*\"|\$\{?(?:HOME|PWD)\b\}?.*")
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_WILD_NAME = lazy_pattern(r"[*?\[][^./]*")
+_FIXED = lazy_pattern(r"\"[^$`\"-][^\"]*\"|\$\{?(?:HOME|PWD)\b\}?.*")
+_BRACES = lazy_pattern(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 
 
 class Option(Struct, frozen=True):
@@ -268,10 +269,10 @@ def _same_path(name: str, token: str) -> bool:
     return place == normpath(name) or (elsewhere and place.endswith(f"/{normpath(name)}"))
 
 
-_TASK = re.compile(r"[:/;@\s]+")
-_CLAUSE = re.compile(r"([ugoa]*)((?:[+=-](?:[rwxXst]*|[ugo]))+)")
-_RIGHTS = re.compile(r"[+=]([rwxXstugo]*)")
-_OCTAL = re.compile(r"0*([0-7]{3})")
+_TASK = lazy_pattern(r"[:/;@\s]+")
+_CLAUSE = lazy_pattern(r"([ugoa]*)((?:[+=-](?:[rwxXst]*|[ugo]))+)")
+_RIGHTS = lazy_pattern(r"[+=]([rwxXstugo]*)")
+_OCTAL = lazy_pattern(r"0*([0-7]{3})")
 
 
 def _same_rights(rule: str, mode: str) -> bool:

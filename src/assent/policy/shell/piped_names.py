@@ -4,13 +4,13 @@ An allow-list, as everywhere: the search must stay in the workspace and look for
 option, its own and of the filters after it, must only select among names. Knows find, grep and rg; decides nothing.
 """
 
-import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
 from assent.files.secret_names import secret_samples
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
 from assent.policy.shell.command_rules import program
 from assent.policy.shell.options import Use, examine
@@ -49,10 +49,10 @@ _FILTERS = {
     "uniq": _set("-u -d -i -z --unique --repeated --ignore-case"),
     "grep": _set(_PATTERN),
 }
-LEADING = re.compile(r"-[HLP]|-O[0-3]")
-BEGINS = re.compile(r"[-(),!]")
+LEADING = lazy_pattern(r"-[HLP]|-O[0-3]")
+BEGINS = lazy_pattern(r"[-(),!]")
 _SHOWS_MORE = _set("-ls -printf -help --help -version --version -D")
-_NOT_PLAIN = re.compile(r"\\|\[(?![A-Za-z0-9]+\])")  # what find may read differently from us
+_NOT_PLAIN = lazy_pattern(r"\\|\[(?![A-Za-z0-9]+\])")  # what find may read differently from us
 _MAX_DEPTH = 40
 _OTHER_SECRETS = (
     *("config", "key", "credentials.json", "x.pem", "x.key", "x.p12", "x.pfx", "x_history", "kcore"),

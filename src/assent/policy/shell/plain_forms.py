@@ -4,17 +4,16 @@
 <<'EOF' … EOF)"` is a multi-line text. Knows what they mean, not whether they may run.
 """
 
-import re
-
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Group, Join, Part, Redirect, Stage, Step, Word
 from assent.policy.shell.lexer import Refused
 
 _ABOUT_ONE = frozenset(f"-{letter}" for letter in "bcdefghknpLrsSuwxz")
 _COMPARING = {"=": "=", "==": "=", "!=": "!=", "-nt": "-nt", "-ot": "-ot", "-ef": "-ef"}
 _COUNTING = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-_NUMBER = re.compile(r"-?\d+")
+_NUMBER = lazy_pattern(r"-?\d+")
 CONDITIONS: dict[str, Join] = {"&&": "&&", "||": "||"}
 
 

@@ -4,8 +4,7 @@ This is the only source of what runs without approval: the words found here are 
 programs or rules; those judge what it found. The second reader, `command_survey`, only looks and must agree.
 """
 
-import re
-
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Branch, Choice, Command, Group, Join, Loop, Redirect, Stage, Step, Word
 from assent.policy.shell.lexer import Lexer, Refused, Token
 from assent.policy.shell.plain_forms import CONDITIONS, as_test
@@ -14,12 +13,12 @@ MAX_STAGES = 64
 MAX_WORDS = 1000
 MAX_DEPTH = 8
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\+?=|\[)")
-_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*(\+?=|\[)")
+_NAME = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_]*)=")
 # Names in capitals, and proxy variables, mean something to programs.
-_LOOP_VARIABLE = re.compile(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
-_EXPANDING_BODY = re.compile(r"[$`\\]")
-_MEASURES = re.compile(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
+_LOOP_VARIABLE = lazy_pattern(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
+_EXPANDING_BODY = lazy_pattern(r"[$`\\]")
+_MEASURES = lazy_pattern(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
 _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
 _RESERVED = frozenset(
     (

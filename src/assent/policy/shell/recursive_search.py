@@ -4,17 +4,17 @@ A recursive search is told to skip them. A program that gets its file names from
 that cannot be secrets, unless it shows no content. Knows how to tell the programs; decides nothing.
 """
 
-import re
 from fnmatch import translate
 
 from assent.files.secret_names import brief_secret_globs, harmless_globs, secret_folders, secret_globs
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Names, Word
 from assent.policy.shell.options import Use
 from assent.policy.shell.paths import secret
 from assent.policy.shell.program_models import options
 
-_LETTERS = re.compile(r"\[[^]]*\]|[a-z]")
-_RANGES = re.compile(r"[a-z](?:-[a-z])?")
+_LETTERS = lazy_pattern(r"\[[^]]*\]|[a-z]")
+_RANGES = lazy_pattern(r"[a-z](?:-[a-z])?")
 _GREPS = frozenset(("grep", "egrep", "fgrep", "rgrep"))
 _PACKERS = frozenset(("tar", "bsdtar", "zip"))
 _GLOBS = ("--include", "-g", "--glob", "--iglob")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.characters import hidden
 from assent.policy.shell.command_rules import loose
@@ -20,13 +21,13 @@ from assent.policy.shell.program_models import Risk
 MAX_UNREMARKABLE_LENGTH = 2_000
 
 _LEVELS: tuple[Risk, ...] = ("medium", "high")  # the level of a list of reasons; low without any
-_PADDING = re.compile(r"[ \t]{40,}|\n{10,}")
+_PADDING = lazy_pattern(r"[ \t]{40,}|\n{10,}")
 _SHELLS = frozenset(["bash", "sh", "zsh", "dash", "ksh", "fish", "python", "python3", "perl", "ruby", "node", "php"])
 _FETCHERS = frozenset(["curl", "wget", "http", "xh", "aria2c"])
-_UPLOAD = re.compile(r"-[A-Za-z]*[dTF]|--(?:data|upload-file|form|post-file|post-data|body-file).*")
-_DEVICE = re.compile(r"/dev/(?:sd|hd|vd|nvme|disk|mmcblk|mapper)")
-_FORK_BOMB = re.compile(r"(?<!\w)(\w{1,20}|:)\s{0,3}\(\)\s{0,3}\{[^}]{0,80}\1\s{0,3}\|\s{0,3}\1")
-_OPEN_RIGHTS = re.compile(r"0?777|a\+rwx|\+s|u\+s|[0-7]?[4-7]777")
+_UPLOAD = lazy_pattern(r"-[A-Za-z]*[dTF]|--(?:data|upload-file|form|post-file|post-data|body-file).*")
+_DEVICE = lazy_pattern(r"/dev/(?:sd|hd|vd|nvme|disk|mmcblk|mapper)")
+_FORK_BOMB = lazy_pattern(r"(?<!\w)(\w{1,20}|:)\s{0,3}\(\)\s{0,3}\{[^}]{0,80}\1\s{0,3}\|\s{0,3}\1")
+_OPEN_RIGHTS = lazy_pattern(r"0?777|a\+rwx|\+s|u\+s|[0-7]?[4-7]777")
 _FORCE = frozenset(("-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"))
 
 

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Branch, Choice, Command, Group, Loop, Stage, Step, Word
 
 _STOPS = (("-e",), ("-eu",), ("-ue",), ("-u",), ("-o", "errexit"))
 _WITH_PIPES = (("-euo", "pipefail"), ("-eo", "pipefail"), ("-o", "pipefail"), ("-uo", "pipefail"))
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_ASSIGNMENT = lazy_pattern(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 Variables = tuple[tuple[str, str], ...]
 

@@ -6,14 +6,16 @@ refused. Knows nothing but sed.
 
 import re
 
-_ADDRESS = re.compile(r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/I?)")
-_RANGE = re.compile(rf"{_ADDRESS.pattern}(?:\s*,\s*(?:[+~]\d+|{_ADDRESS.pattern}))?")
-_GAP = re.compile(r"[ \t\n;]*")
-_SIMPLE = re.compile(r"[pdDPgGhHxnN=lFz](?=[ \t]*(?:[;}\n]|$))|[qQ][ \t]*\d*(?=[ \t]*(?:[;}\n]|$))")
-_JUMP = re.compile(r"(?::[ \t]*|[btT][ \t]*)[A-Za-z0-9_]*(?=[ \t]*(?:[;}\n]|$))")
-_TEXT = re.compile(r"[aic](?:\\\n|[ \t]+)?[^\n\\]*(?=\n|$)")
-_FLAGS = re.compile(r"[gpiIM0-9]*(?=[ \t]*(?:[;}\n#]|$))")
-_TRANSFORM_END = re.compile(r"(?=[ \t]*(?:[;}\n]|$))")
+from assent.lazy_pattern import lazy_pattern
+
+_ADDRESS = lazy_pattern(r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*/I?)")
+_RANGE = lazy_pattern(rf"{_ADDRESS.pattern}(?:\s*,\s*(?:[+~]\d+|{_ADDRESS.pattern}))?")
+_GAP = lazy_pattern(r"[ \t\n;]*")
+_SIMPLE = lazy_pattern(r"[pdDPgGhHxnN=lFz](?=[ \t]*(?:[;}\n]|$))|[qQ][ \t]*\d*(?=[ \t]*(?:[;}\n]|$))")
+_JUMP = lazy_pattern(r"(?::[ \t]*|[btT][ \t]*)[A-Za-z0-9_]*(?=[ \t]*(?:[;}\n]|$))")
+_TEXT = lazy_pattern(r"[aic](?:\\\n|[ \t]+)?[^\n\\]*(?=\n|$)")
+_FLAGS = lazy_pattern(r"[gpiIM0-9]*(?=[ \t]*(?:[;}\n#]|$))")
+_TRANSFORM_END = lazy_pattern(r"(?=[ \t]*(?:[;}\n]|$))")
 
 
 def harmful_sed(script: str) -> str | None:
@@ -25,7 +27,7 @@ def harmful_sed(script: str) -> str | None:
             depth, at = depth - 1, at + 1
             continue
         at = _skip(_RANGE, script, at)
-        at = _skip(re.compile(r"[ \t]*!?[ \t]*"), script, at)
+        at = _skip(lazy_pattern(r"[ \t]*!?[ \t]*"), script, at)
         if script[at : at + 1] == "{":
             depth, at = depth + 1, at + 1
             continue

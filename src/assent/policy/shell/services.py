@@ -6,30 +6,31 @@ An allow-list: anything that is not plainly a query needs approval. Knows words;
 import re
 
 from assent.http.loopback import is_loopback
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.undescribed import changes_something
 
-_URL = re.compile(
+_URL = lazy_pattern(
     r"(https?://)?(localhost|\[::1\]|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)(?::\d{1,5})?(?:[/?][^\s{}\[\]\\<>\"^`|#]*)?"
 )
-_HERE = re.compile(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?=[:/?]|$)")
+_HERE = lazy_pattern(r"(?:https?://)?(?:localhost|127\.0\.0\.1)(?=[:/?]|$)")
 _MAX_URL_LENGTH = 300
 # Where clouds publish the keys of a machine.
-_METADATA = re.compile(r"169\.254\.|metadata\b|100\.100\.100\.200", re.I)
-_IPV4 = re.compile(r"(?:[1-9]?\d|1\d\d|2\d\d)(?:\.(?:[1-9]?\d|1\d\d|2\d\d)){3}")
-_HEADER = re.compile(
+_METADATA = lazy_pattern(r"169\.254\.|metadata\b|100\.100\.100\.200", re.I)
+_IPV4 = lazy_pattern(r"(?:[1-9]?\d|1\d\d|2\d\d)(?:\.(?:[1-9]?\d|1\d\d|2\d\d)){3}")
+_HEADER = lazy_pattern(
     r"(?:accept(?:-[a-z]+)?|content-type|user-agent|cache-control|pragma|if-[a-z-]+|x-requested-with|range|origin|dnt)"
     r": ?[^\r\n@]*",
     re.I,
 )
-_NUMBER = re.compile(r"[\d.,-]+")
-_WRITE_OUT = re.compile(r"(?:[\w .,:;=/'\"\\-]|%\{[\w.]+\})*")
-_AGENT = re.compile(r"[\w ./();:,+-]+")
-_METHOD = re.compile(r"GET|HEAD|OPTIONS")
-_SENDS = re.compile(r"POST|PUT|PATCH|DELETE")
+_NUMBER = lazy_pattern(r"[\d.,-]+")
+_WRITE_OUT = lazy_pattern(r"(?:[\w .,:;=/'\"\\-]|%\{[\w.]+\})*")
+_AGENT = lazy_pattern(r"[\w ./();:,+-]+")
+_METHOD = lazy_pattern(r"GET|HEAD|OPTIONS")
+_SENDS = lazy_pattern(r"POST|PUT|PATCH|DELETE")
 _DATA = ("-d", "--data", "--data-urlencode")
-_QUERY = re.compile(r"[\w.\[\]-]+=[^@<\r\n]{0,200}")  # part of the address; `@` would read it from a file
-_NOWHERE = re.compile(r"-|/dev/null")
+_QUERY = lazy_pattern(r"[\w.\[\]-]+=[^@<\r\n]{0,200}")  # part of the address; `@` would read it from a file
+_NOWHERE = lazy_pattern(r"-|/dev/null")
 _TEXTS = {
     **dict.fromkeys(("-H", "--header"), _HEADER),
     **dict.fromkeys(("-w", "--write-out"), _WRITE_OUT),
@@ -91,9 +92,9 @@ def _unusual(host: str) -> bool:
 
 # --- databases ---
 
-_APPLICATION = re.compile(r"[A-Za-z_][\w.]*(?::[A-Za-z_][\w.]*(?:\(\))?)?")
-_SERVED = re.compile(r"[\w.:,%*-]*")
-_DIRECTORY = re.compile(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
+_APPLICATION = lazy_pattern(r"[A-Za-z_][\w.]*(?::[A-Za-z_][\w.]*(?:\(\))?)?")
+_SERVED = lazy_pattern(r"[\w.:,%*-]*")
+_DIRECTORY = lazy_pattern(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _TO_A_FILE = ("--access-logfile", "--error-logfile")
 
 
@@ -101,7 +102,7 @@ def served(use: Use, _words: Words) -> None:
     """An application of the project by plain name; its address and its settings are plain values."""
     use.by_name = use.names == ("flask", "run")
     for name, value in use.seen:
-        plain = _APPLICATION if name in ("-A", "--app") else re.compile("-") if name in _TO_A_FILE else _SERVED
+        plain = _APPLICATION if name in ("-A", "--app") else lazy_pattern("-") if name in _TO_A_FILE else _SERVED
         if value and name not in ("--reload-dir", "--app-dir", "--root-path") and not plain.fullmatch(value):
             use.problems.append(f"the value of `{name}` is not plain")
     if not all(_DIRECTORY.fullmatch(word.text) for word in use.reads):
@@ -119,15 +120,15 @@ _SQL_WORDS = frozenset(
     then to trim true union upper using variables version when where with
     """.split()  # noqa: SIM905
 )
-_SQL_CHANGES = re.compile(
+_SQL_CHANGES = lazy_pattern(
     r"\b(?:into|insert|update|delete|drop|alter|create|truncate|grant|revoke|copy|call|do|execute|exec|merge|replace|set|lock"
     r"|vacuum|load|import|outfile|dumpfile|program|security|perform|begin|commit|notify|listen|reindex|cluster|refresh)\b",
     re.I,
 )
-_SQL_CALL = re.compile(r"\b(\w+)\s*\(")
-_SQL = re.compile(r"\s*(?:select|show|explain|describe|desc|table|with)\b[\w\s.,*'\"=<>!()%+/|:-]*;?\s*", re.I)
-_META = re.compile(r"\\(?:d[a-zA-Z]{0,3}\+?|l\+?|conninfo|dt\+?)(?: [\w.*]+)?")
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+_SQL_CALL = lazy_pattern(r"\b(\w+)\s*\(")
+_SQL = lazy_pattern(r"\s*(?:select|show|explain|describe|desc|table|with)\b[\w\s.,*'\"=<>!()%+/|:-]*;?\s*", re.I)
+_META = lazy_pattern(r"\\(?:d[a-zA-Z]{0,3}\+?|l\+?|conninfo|dt\+?)(?: [\w.*]+)?")
+_PLAIN = lazy_pattern(r"[A-Za-z0-9_.-]+")
 _QUESTION = ("-c", "--command", "-e", "--execute")
 
 

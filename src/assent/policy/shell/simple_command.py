@@ -4,12 +4,12 @@ Checks only add problems; "allow" is what is left if a rule covers the command a
 models and the workspace; does not know how the command was joined to others.
 """
 
-import re
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import GitWork, Stage, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_files import (
@@ -45,7 +45,7 @@ MAX_DEPTH = 4
 
 Decision = Literal["allow", "ask", "deny"]
 
-_PROGRAM = re.compile(r"[A-Za-z0-9_./+:@%,\[-]+")
+_PROGRAM = lazy_pattern(r"[A-Za-z0-9_./+:@%,\[-]+")
 # For network access, git must keep the settings that the connection itself needs.
 _NETWORK_GIT = {"core.sshCommand=false": "core.sshCommand=ssh", "credential.helper=": "core.pager=cat"}
 
@@ -56,7 +56,7 @@ _ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint"
 _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
-_LOOKS_LIKE_OPTION = re.compile("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
+_LOOKS_LIKE_OPTION = lazy_pattern("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
 
 
 class CommandVerdict(Struct, frozen=True, kw_only=True):

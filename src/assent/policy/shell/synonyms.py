@@ -12,14 +12,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.command_rules import loose
 
 _FILE = Path(__file__).with_name("synonyms.toml")
-_VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*")
+_VERSION = lazy_pattern(r"(?<=[a-z])-?[0-9][0-9.]*")
 
-_SIGNAL = re.compile(r"-[sn]([A-Za-z0-9]+)?|--signal(?:=(\w+))?|-(hup|int|quit|kill|term|stop|abrt|sig\w+)")
-_GIVEN_SIGNAL = re.compile(r"-(?:\d+|[A-Z][A-Z0-9]+|l|L|0)|--(?:list|table|help|version)")
-_MODULE = re.compile(r"-[A-Za-ln-z]*m[A-Za-z_][\w.]*")
+_SIGNAL = lazy_pattern(r"-[sn]([A-Za-z0-9]+)?|--signal(?:=(\w+))?|-(hup|int|quit|kill|term|stop|abrt|sig\w+)")
+_GIVEN_SIGNAL = lazy_pattern(r"-(?:\d+|[A-Z][A-Z0-9]+|l|L|0)|--(?:list|table|help|version)")
+_MODULE = lazy_pattern(r"-[A-Za-ln-z]*m[A-Za-z_][\w.]*")
 
 _EARLY = 2  # the value of an option may come first
 

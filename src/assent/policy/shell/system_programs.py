@@ -5,11 +5,12 @@ Knows words; asks the machine nothing.
 
 import re
 
+from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.options import Use, Words
 from assent.secrets.secret_words import variable_is_secret
 
-_DNS = re.compile(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")
-_PS_OPTION = re.compile(
+_DNS = lazy_pattern(r"[+A-Za-z0-9_][A-Za-z0-9.:_=-]*|@[0-9.]+|-[x46]")
+_PS_OPTION = lazy_pattern(
     r"-[AaefFlLMjHTwZdNyc]+|[aufxwlLjTmrhcSv]+|-?[0-9,]+|-[opCuUpgGtO](?!.*environ)[A-Za-z0-9_,%.:=+-]+"
     r"|--(?:forest|headers?|no-headers?|version|help|info|sort=[a-z_,%+-]+|(?:ppid|pid|user|cols|width)=[\w,%=]+)"
 )
@@ -42,15 +43,15 @@ _PS_VALUED = frozenset(
         "--format",
     ]
 )
-_PS_FRAGILE = re.compile(r"-[A-Za-z]*[uUgGtTHMZcCdNy]")
-_PS_VALUE = re.compile(r"(?!.*environ)[A-Za-z0-9_%.+-][A-Za-z0-9_,%.:=+/-]*")
-_SYSTEM_FILE = re.compile(r"/(?:s?bin|lib\w*|usr)/.*")
+_PS_FRAGILE = lazy_pattern(r"-[A-Za-z]*[uUgGtTHMZcCdNy]")
+_PS_VALUE = lazy_pattern(r"(?!.*environ)[A-Za-z0-9_%.+-][A-Za-z0-9_,%.:=+/-]*")
+_SYSTEM_FILE = lazy_pattern(r"/(?:s?bin|lib\w*|usr)/.*")
 _IP_OBJECTS = frozenset(
     ("a", "ad", "addr", "address", "l", "li", "link", "r", "ro", "route", "n", "neigh", "neighbour", "ru", "rule")
 )
 _IP_SHOWS = frozenset(("show", "sh", "list", "ls", "lst", "get"))
-_ORDINARY_MODE = re.compile(r"[ua]?[+-]x|0?(?:644|755|600|700)")
-_SIGNAL = re.compile(r"-(?:TERM|INT|HUP|15|2|1|0)")
+_ORDINARY_MODE = lazy_pattern(r"[ua]?[+-]x|0?(?:644|755|600|700)")
+_SIGNAL = lazy_pattern(r"-(?:TERM|INT|HUP|15|2|1|0)")
 
 
 def date(use: Use, _words: Words) -> None:

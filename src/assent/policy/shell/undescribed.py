@@ -8,11 +8,12 @@ usually change something, and names of programs that it may run, need a rule tha
 import re
 from collections.abc import Iterator, Sequence
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.program_models import model
 
 _ASKS_ABOUT_ITSELF = (["--version"], ["--help"])
-_PLAIN = re.compile(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
+_PLAIN = lazy_pattern(r"[A-Za-z0-9_./:,][A-Za-z0-9_./:@,+-]*")
 _CHANGES = frozenset(
     """
     abandon add apply attach bud build-and-push c checkout clean clear clone cmd commit config connect console copy
@@ -61,10 +62,10 @@ _TELLING = frozenset(
 _TELLING_ENDS = ("dir", "file", "path", "cmd", "exec", "script", "config", "url", "plugin", "module", "bin", "log")
 _FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # these are switches there
 _MORE_CHANGES = _CHANGES | frozenset(("api", "debug", "fix", "inspect", "latest", "snapshot", "snapshots", "ui", "web"))
-_FLAG = re.compile(r"--[a-z0-9][A-Za-z0-9_-]*")
-_LETTERS = re.compile(r"-(?:[A-Za-z]{1,4}|[A-Za-z]?\d+)")
-_VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,%+-]*")
-_NUMBER = re.compile(r"\d+[a-z%]{0,2}")
+_FLAG = lazy_pattern(r"--[a-z0-9][A-Za-z0-9_-]*")
+_LETTERS = lazy_pattern(r"-(?:[A-Za-z]{1,4}|[A-Za-z]?\d+)")
+_VALUE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.,%+-]*")
+_NUMBER = lazy_pattern(r"\d+[a-z%]{0,2}")
 _CODE = frozenset("ce")
 _WITH_VALUE = frozenset("CDEFILOTWXfioprx")
 """Letters that often take a program, a file or a place as their value: by themselves they are flags."""

@@ -3,11 +3,11 @@
 Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
 from assent.policy.shell.command_rules import loose, program
 from assent.policy.shell.command_survey import Found, commands_in
@@ -95,7 +95,7 @@ def _side_by_side(words: list[str]) -> Iterator[Found]:
             yield from commands_in(_MARK.sub(lambda _, one=one: one, text, count=1) if text else one)
 
 
-_MARK = re.compile(r"\{[^{}]*\}")
+_MARK = lazy_pattern(r"\{[^{}]*\}")
 _SEVERAL = frozenset(("hyperfine", "concurrently"))  # every operand is a command
 
 
