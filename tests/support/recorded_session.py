@@ -240,6 +240,9 @@ class RecordedHost:
     async def paste_picture(self, session: str) -> str:
         return ""
 
+    def keep_dropped(self, session: str, path: str) -> str:
+        return path
+
     async def prompts(self) -> Sequence[str]:
         return ()
 

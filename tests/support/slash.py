@@ -96,6 +96,9 @@ class FakeHost:
     async def paste_picture(self, session: str) -> str:
         return ""
 
+    def keep_dropped(self, session: str, path: str) -> str:
+        return path
+
     async def prompts(self) -> Sequence[str]:
         return ()
 

@@ -20,6 +20,8 @@ pytestmark = [pytest.mark.spec("G3"), pytest.mark.spec("C2")]
 MakeHarness = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
 NEVER = 1_000_000.0
+EVERY_TENTH = "".join(f"{'a word' if number % 10 == 5 else number}\n" for number in range(30))
+"""Written in capitals, it differs in three places."""
 """Seconds of silence that no test has."""
 
 
@@ -148,6 +150,9 @@ async def test_typing_on_does_not_choose_how_far_always_reaches(harness: MakeHar
 # --- a person at work ---
 
 
+SIGNS = {"space": " ", "left_square_bracket": "[", "right_square_bracket": "]"}
+
+
 class AtWork:
     """A person at a question, and the times at which they press keys."""
 
@@ -158,7 +163,7 @@ class AtWork:
 
     async def presses(self, key: str, at: float) -> None:
         self._now = at
-        event = Key(key, key if len(key) == 1 else None)
+        event = Key(key, SIGNS.get(key, key if len(key) == 1 else None))
         event.time = at
         self._on.app.post_message(event)
         await self._on.settle()
@@ -173,6 +178,32 @@ async def test_whoever_moves_in_a_question_may_answer_at_once(harness: MakeHarne
         await person.presses(key, at=1.0)
         await person.presses("n", at=1.1)
         assert len(await on.recorded(ApprovalAnswered)) == 1
+
+
+@pytest.mark.parametrize("key", ["v", "space", "left_square_bracket", "right_square_bracket"])
+async def test_whoever_chooses_parts_of_a_change_or_its_view_may_answer_at_once(harness: MakeHarness, key: str):
+    on = harness(asks_for(write("a.txt", EVERY_TENTH.upper())), says("Fine."))
+    (on.folder / "a.txt").write_text(EVERY_TENTH)
+    person = AtWork(on)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await person.presses(key, at=1.0)
+        await on.until(lambda: not on.app.panel.deciding)
+        await person.presses("n", at=1.3)
+        assert len(await on.recorded(ApprovalAnswered)) == 1
+
+
+@pytest.mark.parametrize("key", ["v", "space", "left_square_bracket", "right_square_bracket"])
+async def test_a_sign_that_does_nothing_at_this_question_may_be_the_start_of_a_message(harness: MakeHarness, key: str):
+    on = harness(asks_for(CANARY))
+    person = AtWork(on)
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await person.presses(key, at=1.0)
+        await on.until(lambda: not on.app.panel.deciding)
+        await person.presses("n", at=1.3)
+        await on.until_shown("too fast to be an answer")
+        assert await on.recorded(ApprovalAnswered) == []
 
 
 async def test_a_move_that_was_under_way_when_the_question_appeared_allows_no_answer(harness: MakeHarness):

@@ -87,6 +87,51 @@ async def test_a_picture_in_the_clipboard_is_pasted_as_a_mention_and_goes_with_t
     assert [part.data for part in attached.parts if isinstance(part, Media)] == [b64encode(PICTURE).decode()]
 
 
+@pytest.mark.spec("K1")
+async def test_a_picture_dropped_from_outside_the_folder_goes_with_the_prompt(tmp_path: Path):
+    (tmp_path / "my cat.png").write_bytes(PICTURE)
+    async with AppHarness(tmp_path / "work", tmp_path / "home", says("A cat.")).open() as on:
+        on.app.prompt.paste(f"'{tmp_path / 'my cat.png'}'")
+        await on.until_shown("A copy of my cat.png goes with")
+        await on.press("enter")
+        await on.until_shown("A cat.")
+        (prompt,) = await on.recorded(PromptSubmitted)
+    (attached,) = prompt.attached
+    assert [part.data for part in attached.parts if isinstance(part, Media)] == [b64encode(PICTURE).decode()]
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "why"),
+    [
+        (".ssh/cat.png", PICTURE, "outside the workspace"),
+        ("cat.png", b"-----BEGIN PRIVATE KEY-----\n", "outside the workspace"),
+        ("work/cat.png", PICTURE, ""),
+    ],
+)
+async def test_what_is_secret_no_picture_or_inside_the_folder_is_mentioned_where_it_is(
+    tmp_path: Path, path: str, content: bytes, why: str
+):
+    async with AppHarness(tmp_path / "work", tmp_path / "home", says("Fine.")).open() as on:
+        dropped = tmp_path / path
+        dropped.parent.mkdir(exist_ok=True)
+        dropped.write_bytes(content)
+        on.app.prompt.paste(str(dropped))
+        assert on.app.prompt.text == f"@{dropped} "
+        await on.press("enter")
+        await on.until_shown("Fine.")
+        (prompt,) = await on.recorded(PromptSubmitted)
+        assert [each.problem for each in prompt.attached] == [why]
+
+
+async def test_a_secret_behind_the_name_of_a_picture_is_not_copied(tmp_path: Path):
+    async with AppHarness(tmp_path / "work", tmp_path / "home").open() as on:
+        (tmp_path / ".ssh").mkdir()
+        (tmp_path / ".ssh" / "cat").write_bytes(PICTURE)
+        (tmp_path / "cat.png").symlink_to(tmp_path / ".ssh" / "cat")
+        on.app.prompt.paste(str(tmp_path / "cat.png"))
+        assert on.app.prompt.text == f"@{tmp_path / 'cat.png'} "
+
+
 async def test_without_a_picture_in_the_clipboard_that_is_said(tmp_path: Path):
     async with AppHarness(tmp_path / "work", tmp_path / "home").open() as on:
         await on.press("ctrl+v")

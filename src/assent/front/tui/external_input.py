@@ -1,7 +1,9 @@
-"""What the input gets from other programs: text from the person's editor, a picture from the clipboard."""
+"""What the input gets from other programs: text from the person's editor, a picture from the clipboard, a file."""
 
+import os
 from typing import TYPE_CHECKING
 
+from assent.app.wording import safe
 from assent.front.tui.host import NotHere
 
 if TYPE_CHECKING:
@@ -36,3 +38,12 @@ async def paste_picture(app: "AssentApp", session: str) -> None:
         app.prompt.mention(path)
     else:
         app.notify("There is neither text nor a picture in the clipboard.")
+
+
+def keep_dropped(app: "AssentApp", path: str) -> str:
+    """The path to mention. It is needed at once: Enter may follow."""
+    kept = path if app.client is None else app.host.keep_dropped(app.client.state.session, path)
+    if kept != path:
+        name = os.path.basename(path)
+        app.notify(f"A copy of {safe(name, 'label')} goes with the prompt.", markup=False)
+    return kept

@@ -135,6 +135,10 @@ class Host(Protocol):
         none."""
         ...
 
+    def keep_dropped(self, session: str, path: str) -> str:
+        """The path to mention for a file that was dropped: of a copy, if the session cannot read it where it is."""
+        ...
+
     async def prompts(self) -> Sequence[str]:
         """Earlier prompts in this folder, oldest first: the history of the input."""
         ...

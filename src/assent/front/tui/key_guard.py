@@ -1,7 +1,7 @@
 """Keeps keys that were not meant as an answer from answering.
 
 A question accepts keys only after a short pause in typing, measured from its appearance and from every key, except for
-keys that move in the question itself. And an answer counts only if no other key follows immediately: a paste or fast
+keys that act on the question itself. And an answer counts only if no other key follows immediately: a paste or fast
 typing is never a single key.
 """
 

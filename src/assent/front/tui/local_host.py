@@ -172,6 +172,11 @@ class LocalHost:
 
         return await paste_picture(self._env, session)
 
+    def keep_dropped(self, session: str, path: str) -> str:
+        from assent.app.pasted_pictures import keep_dropped
+
+        return keep_dropped(self._env, session, self.folder, path)
+
     async def prompts(self) -> Sequence[str]:
         from assent.front.tui.history import prompts_of
 

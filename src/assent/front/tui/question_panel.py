@@ -340,9 +340,11 @@ class ApprovalPanel(Vertical, can_focus=True):
             self.guard.disturb()
 
     def _navigates(self, event: Key) -> bool:
-        """Whether it moves in the question: nobody does that while typing, so the next key may be an answer at once."""
-        bound = event.key in self._bindings.key_to_bindings and event.key != "escape"
-        return bound and not event.is_printable and self.guard.is_quiet(event.time)
+        """Whether it acts on the question: nobody does that while typing, so the next key may be an answer at once."""
+        acts = event.key in self._bindings.key_to_bindings and event.key != "escape"
+        if event.is_printable and self.question is not None:
+            acts = self.question.reacts_to(event.key, scrolls=self.body.max_scroll_y > 0)
+        return acts and self.guard.is_quiet(event.time)
 
     def _typing(self, event: Key) -> str:
         """What was typed, if it is not an answer: a letter that means nothing here, or several in quick succession."""
@@ -391,10 +393,7 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def _move(self, key: str) -> None:
         self._pressed, self._held = None, ""
-        if key == "v":
-            self.action_view()
-        else:
-            self.action_review()
+        (self.action_view if key == "v" else self.action_review)()
 
     def _not_yet(self, key: str, call: AwaitingApproval, *, quiet: bool) -> str:
         """Why the key is not an answer now; empty if it is one."""

@@ -56,6 +56,18 @@ class QuestionView:
         self.current = min(max(self.current + step, 0), len(self.numbers) - 1)
         return self.tops[self.current] if self.current < len(self.tops) else None
 
+    def reacts_to(self, key: str, *, scrolls: bool) -> bool:
+        """Whether a key that could also be typed changes how this is shown, or which parts are chosen."""
+        match key:
+            case "v":
+                return bool(self.hunks)
+            case "left_square_bracket" | "right_square_bracket":
+                return len(self.numbers) > 1
+            case "space":
+                return len(self.numbers) > 1 or scrolls
+            case _:
+                return False
+
     # --- drawing ---
 
     def lines(self, styler: TextStyler, width: int) -> list[Strip]:

@@ -104,6 +104,9 @@ class RemoteHost:
     async def paste_picture(self, session: str) -> str:
         raise NotHere("The session is on a server, which cannot see your clipboard.")
 
+    def keep_dropped(self, session: str, path: str) -> str:
+        return path
+
     async def prompts(self) -> Sequence[str]:
         return ()
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,7 +27,7 @@ from assent.config import TerminalSettings
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
-from assent.front.tui.external_input import edit_prompt, paste_picture
+from assent.front.tui.external_input import edit_prompt, keep_dropped, paste_picture
 from assent.front.tui.farewell import farewell
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
@@ -179,6 +180,7 @@ class AssentApp(App[None]):
     # --- opening and closing ---
 
     def on_mount(self) -> None:
+        self.prompt.keep_dropped = partial(keep_dropped, self)
         self.prompt.focus()
         self._status.begin()
         self.call_after_refresh(self._begin)

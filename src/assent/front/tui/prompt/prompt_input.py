@@ -4,7 +4,7 @@ Input is posted as messages; nothing here knows what happens to it. Keys are han
 the history, the assistant (the list of completions), this widget, and then the app's bindings.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Protocol
 
 from textual.actions import SkipAction
@@ -103,6 +103,8 @@ class PromptInput(ReadlineArea):
         self.cursor_blink = False
         self.match_cursor_bracket = False
         self.assistant: Assistant | None = None
+        self.keep_dropped: Callable[[str], str] = str
+        """From the path of a dropped file to the one that the prompt mentions."""
         self._recalls = {False: Recall(), True: Recall()}
         """By shell mode: each mode has its own history."""
         self._pastes = Pastes()
@@ -293,7 +295,7 @@ class PromptInput(ReadlineArea):
         if self._search is not None:
             self._ask(self._search, self._search.query + text.partition("\n")[0])
         elif path := dropped_file(text):
-            self.mention(path)
+            self.mention(self.keep_dropped(path))
         elif text:
             self.replace(self._pastes.shown(text), *self.selection, maintain_selection_offset=False)
 
