@@ -40,7 +40,8 @@ def test_without_a_terminal_what_would_ask_is_refused_and_the_rest_runs(program:
 
 @pytest.mark.spec("G6")
 def test_refused_and_failed_calls_are_in_the_json_result_and_its_status_is_honest(program: Program):
-    model = program.scenario(asks_for(write("a.txt", "x\n"), read("nowhere.txt")), says("I could not."))
+    calls = (write("a.txt", "x\n"), read("nowhere.txt"))
+    model = program.scenario(asks_for(*calls, text="I will write it."), says("I could not."))
     result = program.run("-p", "go", "-m", model, "-o", "json").result
     assert (result["status"], result["response"]) == ("refused", "I could not.")
     first, second = result["calls"]

@@ -42,6 +42,18 @@ def test_a_command_that_a_person_watches_has_a_terminal(program: Program):
     assert finished["result"]["response"]["output"] == "Output: terminal\nExit Code: 0"
 
 
+@pytest.mark.spec("G6")
+def test_a_progress_bar_is_one_line_and_the_next_question_stands_below_it(program: Program):
+    bar = shell(r"printf '\r[#  ] 20%%'; printf '\r[## ] 60%%'; printf '\r[###] 100%%'", "bar")
+    model = program.scenario(asks_for(bar), asks_for(CANARY), says("Done."))
+    with Terminal(program, "-p", "go", "-m", model, "--allowed-tools", "run_shell_command(printf)") as terminal:
+        lines = terminal.until(OFFER).splitlines()
+        assert [line for line in lines if line.startswith("│")] == ["│ [###] 100%"]
+        assert lines[-1].endswith(OFFER) and "U+000D" not in terminal.shown
+        terminal.answer("n not now")
+        assert terminal.wait() == 0
+
+
 @pytest.mark.spec("C1")
 @pytest.mark.spec("C2")
 def test_a_no_with_a_reason_runs_nothing_and_tells_the_model_which_goes_on(program: Program):

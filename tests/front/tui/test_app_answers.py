@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from textual.widgets import TextArea
 
 from assent.commands import Answer
 from assent.config import TerminalSettings
@@ -161,6 +162,10 @@ async def test_a_command_edited_inline_is_judged_anew(harness: MakeHarness):
         await on.press("i")
         await on.until_screen(ArgumentsScreen)
         await on.press("ctrl+a", "ctrl+k")  # to the end of the line, however it is wrapped
+        assert on.app.screen.query_one(TextArea).text == ""
+        await on.press("ctrl+y")
+        assert on.app.screen.query_one(TextArea).text.endswith(" end")
+        await on.press("ctrl+a", "ctrl+k")
         await on.types("rm -rf /")
         await on.press("ctrl+s")
         await on.until_shown("Run a command (risk: high)")
