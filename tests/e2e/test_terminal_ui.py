@@ -116,7 +116,7 @@ def test_the_tour_ends_well_whatever_is_answered_and_typed(program: Program, ans
 def test_the_tour_is_shown_on_the_page_as_well(program: Program):
     with Terminal(program, "tour", "--web", env={"TMPDIR": str(program.folder)}) as terminal:
         terminal.until("The tour is at http://127.0.0.1:")
-        terminal.until("Ctrl-C ends the tour.")
+        assert "&session=" in terminal.until("Ctrl-C ends the tour.").replace("\n", "")  # the page opens there
         (home,) = program.folder.glob("assent-tour-*/home")
         asked = lambda: "unittest" in program.run("sessions", "show", "latest", env={"ASSENT_HOME": str(home)}).out  # noqa: E731
         terminal.until_silent(asked, "the tour's session asks nothing")

@@ -19,9 +19,8 @@ def tour_in_browser() -> int:
     scratch, project = make_project()
     env = {**os.environ, "ASSENT_HOME": str(scratch / "home")}
     folder = os.path.realpath(project)
-    setup = Setup(
-        settings=Settings(), env=env, user=user(), folder=folder, roots=(folder,), models=(f"scripted:{SCENARIO}",)
-    )
+    model = f"scripted:{SCENARIO}"
+    setup = Setup(settings=Settings(model=model), env=env, user=user(), folder=folder, roots=(folder,), models=(model,))
     log = ServerLog(StandardError(), level="warning")
     beginning: set[asyncio.Task[None]] = set()
 
@@ -38,9 +37,9 @@ def tour_in_browser() -> int:
 async def _begin(server: Server, folder: str) -> None:
     """Starts the tour's session as any client would, and says where it is."""
     async with connect(server.address, server.token) as api:
-        await api.create(folder=folder, model=f"scripted:{SCENARIO}", prompt=PROMPT)
+        created = await api.create(folder=folder, model=f"scripted:{SCENARIO}", prompt=PROMPT)
     sys.stdout.write(
-        f"The tour is at {server.login_address()}\n"
+        f"The tour is at {server.login_address(created['id'])}\n"
         "Open it within a minute, and answer the questions there. Ctrl-C ends the tour.\n"
     )
     sys.stdout.flush()

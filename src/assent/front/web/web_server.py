@@ -168,8 +168,9 @@ class Server:
             (self._data / DISCOVERY).unlink()
         await self._log.close()
 
-    def login_address(self) -> str:
-        return f"{self.address}/#code={self.app_state.access.codes.issue()}"
+    def login_address(self, session: str = "") -> str:
+        """Where the page opens, at this session if one is named. The code in it works once."""
+        return f"{self.address}/#code={self.app_state.access.codes.issue()}{session and f'&session={session}'}"
 
     def _announce(self) -> None:
         """Tells the user's other programs the URL and this start's token."""

@@ -1,8 +1,10 @@
 // Login with a code in the URL, which is removed from it at once.
 
-/** The code from the URL; the rest of it stays. */
+/** The code from the URL, which then leads to the session that it names, if any. */
 export function loginCode() {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code") ?? "";
-  if (code) history.replaceState(null, "", location.pathname);
+  const given = new URLSearchParams(location.hash.slice(1));
+  const code = given.get("code") ?? "";
+  const session = given.get("session");
+  if (code) history.replaceState(null, "", location.pathname + (session ? `#/s/${encodeURIComponent(session)}` : ""));
   return code;
 }
