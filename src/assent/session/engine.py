@@ -303,12 +303,9 @@ class LocalEngine:
     def _resting(self) -> list[str]:
         """Those that have rested longest come first."""
         now = self._clock()
-        for session, opened in self._open.items():
-            if opened.runner.resting or opened.runner.failure is not None:
-                self._rests_since.setdefault(session, now)
-            else:
-                self._rests_since.pop(session, None)
-        return sorted(self._rests_since, key=self._rests_since.__getitem__)
+        resting = [name for name, opened in self._open.items() if _can_be_parked(opened)]
+        self._rests_since = {name: self._rests_since.get(name, now) for name in resting}
+        return sorted(resting, key=self._rests_since.__getitem__)
 
     def _most_resting(self) -> int:
         return 4 * self._max_resting if self._woken_lately() else self._max_resting
@@ -319,7 +316,7 @@ class LocalEngine:
     async def _park_resting(self, session: str) -> None:
         async with self._gate(session):
             opened = self._open.get(session)
-            if opened is None or not (opened.runner.resting or opened.runner.failure is not None):
+            if opened is None or not _can_be_parked(opened):
                 return
             await self._park(session)
         if await self._log.inbox(session):  # it arrived while we were closing
@@ -342,6 +339,10 @@ class LocalEngine:
             return
         if (await self._log.info(session)).client == self._client:
             self.nudge(session)
+
+
+def _can_be_parked(opened: OpenSession) -> bool:
+    return opened.runner.resting or opened.runner.failure is not None
 
 
 def _by(size: int, sessions: list[str]) -> list[list[str]]:
