@@ -49,14 +49,17 @@ _NAMED_BEHIND = lazy_pattern(
 )
 _ESCAPED = lazy_pattern(r"\\[ntr]")  # for printf they are blanks
 _TOKEN = lazy_pattern(r"[\w.+-]+")
+_SIGN = lazy_pattern(r"^[+-](?![+-])")
 _MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
 
 Words = tuple[Word, ...]
 
 
 def names_program(text: str, programs: frozenset[str]) -> bool:
+    """In a recipe of make, a program may follow a sign: `-rm x`."""
     plain = _ESCAPED.sub(" ", text[:_MAX_NAMED_LENGTH])
-    return any(same_program(token) in programs for token in _TOKEN.findall(plain))
+    tokens: list[str] = _TOKEN.findall(plain)
+    return any(same_program(one) in programs for token in tokens for one in (token, _SIGN.sub("", token)))
 
 
 def certain_name(word: Word) -> str:
@@ -105,7 +108,7 @@ def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | 
         return "A program in it reads its commands from elsewhere"
     if feeds(use) and any(_may_run(word) for word in use.payload):
         return "It reads commands from its input"
-    if (use.models[0].kind == "interpreter" or name in _CODE) and any(
+    if (use.models[0].kind == "interpreter" or name in _CODE or name in _BUILDS) and any(
         names_program(word.text, programs) or _hides_program(word.text)
         for word in command.words[1:]
         if not word.text.isalnum()
