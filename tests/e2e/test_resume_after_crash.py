@@ -107,7 +107,7 @@ def crash_after_the_answer(program: Program) -> str:
 def test_a_yes_that_came_just_before_the_crash_is_asked_again_and_not_run_by_itself(program: Program):
     session = crash_after_the_answer(program)
     with program.start("--resume", session, *WAITING) as second:
-        again = second.until_type("approval.requested")
+        again = second.until(lambda event: event["type"] == "approval.requested" and event["call_id"] == "run")
         assert "you approved it, but Assent stopped before it started" in again["approval"]["why"]
         assert program.run("answer", session, "write", "no").code == 0
         assert program.run("answer", session, "run", "yes").code == 0
