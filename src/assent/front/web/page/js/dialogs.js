@@ -40,12 +40,18 @@ function Window({ name, title, children }) {
   useEffect(() => {
     const shown = dialog.current;
     if (!shown) return;
+    const closed = () => void (state.dialog === name && closeDialog());
+    shown.addEventListener("close", closed);
     shown.showModal();
     const watcher = new MutationObserver((changes) => keepFocus(shown, changes));
     watcher.observe(shown, { childList: true, subtree: true });
-    return () => (watcher.disconnect(), shown.close());
+    return () => {
+      shown.removeEventListener("close", closed); // the event comes later, and would close the next dialog of this name
+      watcher.disconnect();
+      shown.close();
+    };
   }, []);
-  return html`<dialog ref=${dialog} aria-label=${title} onClose=${() => state.dialog === name && closeDialog()}>
+  return html`<dialog ref=${dialog} aria-label=${title}>
     <div class="row"><h2 class="grow">${title}</h2><button class="quiet" aria-label="Close" onClick=${closeDialog}>✕</button></div>
     ${children}
   </dialog>`;
