@@ -200,25 +200,6 @@ def test_a_question_of_an_earlier_run_is_not_refused_because_nobody_is_there_now
     assert len(program.events_of_type("prompt.submitted")) == 1
 
 
-@pytest.mark.spec("G6")
-@pytest.mark.spec("J1")
-def test_a_stream_that_continues_a_session_starts_with_the_questions_that_wait(program: Program):
-    session = leave_waiting(program, CANARY)
-    (asked,) = program.events_of_type("approval.requested")
-    (announced,) = program.run("--resume", session, "-o", "stream-json").of_type("approval.requested")
-    assert (announced["call_id"], announced["approval"]) == (asked["call_id"], asked["approval"])
-    assert announced["seq"] == 0  # it is announced again, not asked again
-
-
-@pytest.mark.spec("G6")
-def test_a_question_that_is_asked_anew_is_announced_once(program: Program):
-    (program.folder / "notes.txt").write_text("one\n")
-    session = leave_waiting(program, write("notes.txt", "two\n"))
-    (program.folder / "notes.txt").write_text("three\n")
-    (announced,) = program.run("--resume", session, "-o", "stream-json").of_type("approval.requested")
-    assert "-three" in announced["approval"]["details"]["diff"]
-
-
 @pytest.mark.spec("C10")
 @pytest.mark.parametrize(
     ("args", "said"),

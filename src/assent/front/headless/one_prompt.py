@@ -150,8 +150,6 @@ class HeadlessRun:
         """The prompt whose end we are waiting for."""
         self._key: str | None = None
         self._questions = bool(runner.state.waiting())
-        self._told: set[str] = set()
-        """The approvals that the output has."""
         self._events: Subscription | None = None
         self._left = False
         self._interrupts = 0
@@ -159,7 +157,6 @@ class HeadlessRun:
 
     async def until_done(self) -> int:
         known, prompts = self._runner.state.seq, self._runner.state.prompts
-        asked = self._asked()
         self._events = self._runner.subscribe()
         for call in self._runner.state.pending():
             self._output.known(call.request)
@@ -169,18 +166,17 @@ class HeadlessRun:
             text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
             return _failed(self._output, Failure("input", text), self._runner.session)
         try:
-            await self._follow(self._events, known, asked)
+            await self._follow(self._events, known)
         finally:
             if self._asker is not None:
                 self._asker.stop()
         return self._finish_waiting() if self._left else self._finish()
 
-    async def _follow(self, events: "Subscription", known: int, asked: set[str]) -> None:
+    async def _follow(self, events: "Subscription", known: int) -> None:
         self._leave_if_nobody_can_answer()
         if not self._left:
             await self._begin()
         await self._show_opening(known)
-        self._announce_waiting(asked)
         self._output.flush()
         async for envelope in events:
             if await self._show(envelope):
@@ -207,23 +203,7 @@ class HeadlessRun:
         after = 0 if self._request.resume is None else self._runner.opened_at - 1
         for envelope in await self._runner.read(after):
             if envelope.seq <= until:
-                self._tell(envelope)
-
-    def _tell(self, envelope: Envelope) -> None:
-        if isinstance(envelope.event, ApprovalRequested):
-            self._told.add(envelope.event.approval.id)
-        self._output.event(envelope)
-
-    def _announce_waiting(self, known: set[str]) -> None:
-        """Tells whoever reads the stream which of these questions wait, unless the stream has them."""
-        for call in self._runner.state.waiting():
-            if call.approval.id in known - self._told:
-                args = call.request.args if call.edited else None
-                event = ApprovalRequested(call.request.call_id, call.approval, args, call.request.about)
-                self._tell(Envelope(0, time.time(), self._runner.session, event))
-
-    def _asked(self) -> set[str]:
-        return {call.approval.id for call in self._runner.state.waiting()}
+                self._output.event(envelope)
 
     async def _begin(self) -> None:
         if self._request.mode is not None and self._request.mode != self._runner.state.mode:
@@ -237,7 +217,7 @@ class HeadlessRun:
 
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event to everyone concerned; returns whether it was the last one."""
-        self._tell(envelope)
+        self._output.event(envelope)
         if self._asker is not None:
             await self._asker.event(envelope)
         if not envelope.seq:  # only announced, as every piece of text is: nothing to count, and never the last
@@ -268,7 +248,6 @@ class HeadlessRun:
         return summary.exit_code()
 
     def _finish_waiting(self) -> int:
-        self._announce_waiting(self._asked())
         self._summariser.summary.status = "waiting"
         self._output.finish(self._summariser.finish(time.monotonic()))
         calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
