@@ -65,13 +65,6 @@ class StopBackground(CommandBase, frozen=True, tag="stop_background"):
     by: str = ""
 
 
-class KeepBackground(CommandBase, frozen=True, tag="keep_background"):
-    """The background command that this call started goes on when the session ends."""
-
-    call_id: str
-    by: str = ""
-
-
 class SetMode(CommandBase, frozen=True, tag="set_mode"):
     mode: Mode
     by: str = ""
@@ -156,7 +149,6 @@ Command = (
     | CancelTurn
     | CancelCall
     | StopBackground
-    | KeepBackground
     | SetMode
     | SetModel
     | SetEffort

@@ -23,7 +23,6 @@ from assent.commands import (
     CancelTurn,
     Command,
     Compress,
-    KeepBackground,
     ReleaseQueue,
     ReloadContext,
     Rename,
@@ -359,8 +358,8 @@ class Runner:
                     await self._steer(command)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
-                case StopBackground() | KeepBackground():
-                    await self._background.carry_out(command)
+                case StopBackground():
+                    await self._background.stop(command.call_id)
                 case RunTool():
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():
