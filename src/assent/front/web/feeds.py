@@ -82,6 +82,7 @@ class Feed:
     async def _pull(self) -> None:
         try:
             while missing := await self._log.read(self.session, self.seq or 0, MAX_CATCH_UP):
+                self.flush()  # text that is still being joined comes before the reply that completes it
                 self._append([envelope for envelope in missing if envelope.seq > (self.seq or 0)])
         except LogError:
             pass  # watchers see nothing new; requests report the reason
