@@ -59,6 +59,15 @@ async def test_text_that_comes_after_the_log_has_told_what_became_of_it_is_left_
     assert lines(feed) == [prompt(2), delta("early"), prompt(3), delta("new")]
 
 
+async def test_text_that_is_still_being_joined_comes_before_what_the_log_tells_next():
+    log, feeds, feed = await opened()
+    await log.append(await log.acquire("s"), [prompt(2), prompt(3)])
+    feeds.on_remote_event(prompt(2), 2)
+    feeds.on_remote_event(delta("early"), 2)
+    await feed.pull()
+    assert lines(feed) == [prompt(2), delta("early"), prompt(3)]
+
+
 async def test_sessions_that_nobody_watches_cost_nothing():
     _, feeds, feed = await opened()
     feeds.on_remote_event(Envelope(2, 1.0, "other", CREATED), 2)
