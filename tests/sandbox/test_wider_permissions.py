@@ -123,7 +123,7 @@ async def test_always_for_a_wider_permission_covers_the_command_with_exactly_tha
         ("npm ERR! code EROFS /home/ann/.npm/_logs/x.log", 'writable=["/home/ann/.npm/_logs"]'),
         ("error: could not lock config file .git/config: Device or resource busy", 'sandbox="off"'),
         ("tee: /etc/hosts: Read-only file system", 'sandbox="off"'),
-        ("cp: /work/.vscode/x: Read-only file system", 'sandbox="off"'),
+        ("cp: /w/.vscode/x: Read-only file system", 'sandbox="off"'),
         ("x: /home/ann/new: Read-only file system", 'sandbox="off"'),
         (
             "fatal: unable to access 'https://github.com/a/b.git/': Could not resolve host: github.com",
@@ -151,5 +151,5 @@ def test_a_refusal_names_exactly_the_permission_to_ask_for(output: str, asks_for
     finished = ProcessFinished(
         code=1, signal=None, ended="exited", output=Excerpt(output, "", 0), bytes=0, binary=False
     )
-    (note,) = sandbox_notes(finished, "workspace", ("/work",), "/home/ann")
+    (note,) = sandbox_notes(finished, "workspace", ("/w",), "/home/ann")
     assert f"call again with {asks_for}; the user is asked." in note
