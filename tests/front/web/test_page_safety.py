@@ -171,7 +171,8 @@ NEXT = """() => {
     button?.click();
     return new Promise((done) => {
         const same = () => document.querySelector(".next-unseen")?.textContent === before;
-        const look = () => (same() ? setTimeout(look, 20) : done(null));
+        let looks = 0; // after a while, press again, as a person would
+        const look = () => (same() && ++looks < 100 ? setTimeout(look, 20) : done(null));
         look();
     });
 }"""
