@@ -1,6 +1,6 @@
 """20 MB of a command's output: what reading it, keeping its ends, masking secrets and writing all of it to a file cost.
 
-The command runs in a terminal, as when somebody is watching, and the floor is a bare loop that reads from a terminal
+The command runs in a terminal, as when someone is watching, and the floor is a bare loop that reads from a terminal
 and drops everything: first for one line again and again, then for a log whose lines differ. CPU is that of this process
 alone. `assent -p` is a whole run, whose command has a pipe, against the minimal client; and what 20 MB add to it.
 """

@@ -77,7 +77,7 @@ _TESTS = {
     "files/resolve.py": ["files/test_file_resolve.py"],
     "files": ["files/test_workspace.py"],
     "process/name_filter.py": ["process/test_name_filter.py"],
-    "process/family.py": ["process/test_family.py"],  # never one that ends a family: a changed one may be anybody
+    "process/family.py": ["process/test_family.py"],  # never one that ends a family: a changed one may be anyone
     "process/memory_limit.py": ["process/test_memory_limit.py"],
     "process/run_program.py": [
         "process/test_process_run.py",

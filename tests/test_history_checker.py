@@ -52,7 +52,7 @@ def numbered(session: str, events: list[DurableEvent]) -> Log:
 
 
 def log_of(session: str) -> Log:
-    """A call that is done, one that a lost worker left behind, and one that somebody refused."""
+    """A call that is done, one that a lost worker left behind, and one that someone refused."""
     lost = turn(session, 2, status="error")
     lost.insert(-2, SessionOpened(20, "work"))
     return numbered(
@@ -136,7 +136,7 @@ def answered_by_two(events: list[DurableEvent]) -> list[DurableEvent]:
 
 
 def fallen_back(history: History) -> History:
-    """The primary died, and the standby that took over did not have the last turn, which everybody had seen."""
+    """The primary died, and the standby that took over did not have the last turn, which everyone had seen."""
     at = max(n for n, envelope in enumerate(history.logs["s1"]) if isinstance(envelope.event, PromptSubmitted))
     return replace(history, logs=history.logs | {"s1": history.logs["s1"][:at]})
 

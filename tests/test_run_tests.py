@@ -132,5 +132,5 @@ def test_on_a_terminal_one_line_changes(folder: Path):
 def _read(terminal: int) -> str:
     try:
         return os.read(terminal, 65536).decode()
-    except OSError:  # everybody has left it
+    except OSError:  # everyone has left it
         return ""

@@ -71,7 +71,7 @@ class AuditRecord(Struct, frozen=True):
 
     @property
     def is_readable(self) -> bool:
-        """False only if somebody tampered with it."""
+        """False only if someone tampered with it."""
         try:
             return bool(self.entry)
         except msgspec.DecodeError:

@@ -49,7 +49,7 @@ class CancelTurn(CommandBase, frozen=True, tag="cancel_turn"):
     reason: str = ""
     by: str = ""
     hold: bool = False
-    """What is in the queue stays there until somebody releases it."""
+    """What is in the queue stays there until someone releases it."""
 
 
 class CancelCall(CommandBase, frozen=True, tag="cancel_call"):

@@ -381,7 +381,7 @@ class TurnFinished(EventBase, frozen=True, tag="turn.finished"):
 
 
 class QueueHeld(EventBase, frozen=True, tag="queue.held"):
-    """These items of the queue wait until somebody releases them; without keys, nothing is held any more."""
+    """These items of the queue wait until someone releases them; without keys, nothing is held any more."""
 
     keys: tuple[str, ...]
     by: str

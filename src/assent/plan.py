@@ -204,7 +204,7 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
             return [*inner, command.otherwise]
 
 
-# Facts about the machine that everybody on it may know, and the programs and libraries installed on it. Nothing about a
+# Facts about the machine that everyone on it may know, and the programs and libraries installed on it. Nothing about a
 # process, a person or a service.
 _PUBLIC = (
     r"/proc/(?:cpuinfo|meminfo|version|uptime|loadavg|stat|vmstat|filesystems|partitions|diskstats|swaps|devices|modules|crypto"

@@ -1,6 +1,6 @@
 """Opens files by name without blocking: regular files only, and no more of them than requested.
 
-Opening a pipe waits for a writer, and opening a device may do anything. Every read of a file that somebody else may
+Opening a pipe waits for a writer, and opening a device may do anything. Every read of a file that someone else may
 have put there goes through here. Knows no workspace and no rules.
 """
 

@@ -1,6 +1,6 @@
 """Events that only current watchers get: text as it arrives, live output, the queue. None of them is stored.
 
-They are part of the union in `events.py`, which is where everybody else imports them from.
+They are part of the union in `events.py`, which is where everyone else imports them from.
 """
 
 from msgspec import Struct
@@ -50,7 +50,7 @@ class Queued(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     steer: bool = False
     """The model reads it as soon as its current calls are over."""
     held: bool = False
-    """It waits until somebody releases the queue."""
+    """It waits until someone releases the queue."""
 
 
 class PromptsQueued(EventBase, frozen=True, tag="prompts.queued"):
@@ -66,7 +66,7 @@ class CallsQueued(EventBase, frozen=True, tag="calls.queued"):
 
 
 class ApprovalModifying(EventBase, frozen=True, tag="approval.modifying"):
-    """Somebody has the proposal open in an editor."""
+    """Someone has the proposal open in an editor."""
 
     call_id: str
     by: str

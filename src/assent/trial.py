@@ -43,7 +43,7 @@ class Trial(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """What limits the result, e.g. that the trial timed out."""
     stale: tuple[str, ...] = ()
-    """Files that somebody else has changed since the trial: it cannot be applied."""
+    """Files that someone else has changed since the trial: it cannot be applied."""
     left_out: tuple[int, ...] = ()
     """The numbers of the parts that the person left out."""
 

@@ -418,4 +418,4 @@ def test_what_the_model_will_never_see_again_is_not_kept_in_memory():
     left, only, stays = (call for call in state.calls.values() if isinstance(call, Cancelled))
     assert (left.display, left.result.media) == (shown, ())
     assert len(str(left.result.response)) < 200
-    assert only.result.response == stays.result.response == {"output": LONG * 10}, "somebody may still look at it"
+    assert only.result.response == stays.result.response == {"output": LONG * 10}, "someone may still look at it"

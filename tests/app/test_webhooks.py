@@ -1,4 +1,4 @@
-"""Webhooks: told once, signed, tried again, and withdrawn when somebody has answered."""
+"""Webhooks: told once, signed, tried again, and withdrawn when someone has answered."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spec("C10")
         ("ann@corp.example@pid42", "ann@corp.example"),
         ("tour", "tour"),
         ("@pid42", "@pid42"),
-        ("", "somebody"),
+        ("", "someone"),
         ("me@pid1", "you"),
     ],
 )
@@ -24,7 +24,7 @@ def test_you_are_you_and_others_have_names(by: str, shown: str):
 
 
 def test_without_an_identity_nobody_is_you():
-    assert (who("", ""), who("ann@pid1", "")) == ("somebody", "ann")
+    assert (who("", ""), who("ann@pid1", "")) == ("someone", "ann")
 
 
 def test_the_verb_matches_the_person():

@@ -152,7 +152,7 @@ async def test_workers_are_found_in_the_database_until_they_withdraw(database: s
         await log.directory.announce(again)
         assert await other.directory.workers() == [again]
         await log.directory.withdraw(worker)
-        assert await other.directory.workers() == [again], "somebody else has this address now"
+        assert await other.directory.workers() == [again], "someone else has this address now"
         await log.directory.withdraw(again)
         assert await other.directory.workers() == []
     finally:

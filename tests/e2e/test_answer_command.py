@@ -179,13 +179,13 @@ def test_an_answer_to_a_file_that_changed_meanwhile_is_not_taken_and_it_is_asked
     target.write_text("one\n")
     session = leave_waiting(program, write("notes.txt", "two\n"))
     assert program.run("answer", session, "write", "yes").code == 0
-    target.write_text("somebody else's\n")
+    target.write_text("someone else's\n")
     ended = program.run("--resume", session, "-o", "json")
     assert (ended.code, ended.result["status"]) == (57, "waiting")
-    assert target.read_text() == "somebody else's\n"
+    assert target.read_text() == "someone else's\n"
     assert "the action has changed since it was shown to you" in program.events_of_type("command.taken")[-1]["problem"]
     asked = program.events_of_type("approval.requested")
-    assert "-somebody else's" in asked[-1]["approval"]["details"]["diff"]
+    assert "-someone else's" in asked[-1]["approval"]["details"]["diff"]
 
 
 @pytest.mark.spec("J1")

@@ -122,7 +122,7 @@ def test_a_command_that_nobody_listed_is_refused():
 
 
 @pytest.mark.spec("I2")
-@pytest.mark.skipif(os.getuid() != 0, reason="becomes somebody without privileges")
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes someone without privileges")
 def test_one_without_privileges_who_kills_supervisor_and_reaper_is_still_known(tmp_path: Path):
     """Neither variables nor ancestors are left, only the limits; raising them is refused."""
     out = tmp_path / "out"

@@ -199,7 +199,7 @@ async def test_behind_a_proxy_a_child_is_known_by_its_connection_and_not_by_head
         assert (await person.communicate())[0].strip() == b"201"
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="becomes somebody without privileges")
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes someone without privileges")
 @pytest.mark.parametrize("inside", [False, True])
 def test_one_who_lets_nobody_look_is_known_by_who_it_can_be(inside: bool):
     """As an `sshd` does that carries a person's tunnel; and as a child may."""

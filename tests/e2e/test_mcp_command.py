@@ -44,7 +44,7 @@ def test_a_headless_run_uses_the_tools_of_a_trusted_server_and_leaves_no_process
 
 @pytest.mark.spec("E5")
 @pytest.mark.spec("B12")
-def test_without_trust_and_without_anybody_to_ask_the_call_is_refused(program: Program):
+def test_without_trust_and_without_anyone_to_ask_the_call_is_refused(program: Program):
     configure(program, entry(program.folder.parent))
     assert program.run("-p", "go", "-m", calling(program)).code == 0
     (finished,) = program.events_of_type("call.finished")

@@ -189,7 +189,7 @@ def test_several_questions_are_asked_one_after_the_other(program: Program):
     assert (program.folder / "canary").read_text() == "1\n"
 
 
-# --- somebody else is faster ---
+# --- someone else is faster ---
 
 
 @pytest.mark.spec("C10")

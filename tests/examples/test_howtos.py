@@ -31,8 +31,8 @@ def test_a_newcomer_adds_a_provider_by_the_page_and_it_answers(newcomer: Newcome
     newcomer.follows("add-a-provider.md")
     tested = newcomer.tests("tests/models/test_echo.py")
     assert tested.code == 0 and "1 passed" in tested.out, tested.out
-    used = newcomer.runs("assent", "-m", "echo:", "-p", "Is anybody there?")
-    assert (used.code, used.out) == (0, "Is anybody there?\n"), used.err
+    used = newcomer.runs("assent", "-m", "echo:", "-p", "Is anyone there?")
+    assert (used.code, used.out) == (0, "Is anyone there?\n"), used.err
 
 
 def test_the_code_on_the_page_about_front_ends_is_that_of_the_example() -> None:

@@ -154,9 +154,9 @@ def test_nothing_is_decoded_and_names_that_begin_with_dots_are_names() -> None:
 
 
 def test_tilde_is_the_home_folder_and_otherwise_a_letter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/somebody")
-    assert resolve("~/x", "/w").path == "/home/somebody/x"
-    assert resolve("~", "/w").path == "/home/somebody"
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert resolve("~/x", "/w").path == "/home/someone/x"
+    assert resolve("~", "/w").path == "/home/someone"
     assert resolve("~no-such-user/x", "/w").path == "/w/~no-such-user/x"
     assert resolve("a/~/x", "/w").path == "/w/a/~/x"
 

@@ -10,7 +10,7 @@ from assent.files import locks
 from assent.files.locks import take_lock
 
 
-def test_a_lock_that_somebody_has_is_refused_and_leaves_no_file_open(tmp_path: Path) -> None:
+def test_a_lock_that_someone_has_is_refused_and_leaves_no_file_open(tmp_path: Path) -> None:
     held = take_lock(tmp_path / "lock")
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(BlockingIOError):

@@ -92,7 +92,7 @@ def test_a_name_that_is_taken_too_often_is_an_error(folder: PrivateFolder, monke
         ("x" * 100 + ".txt", "x" * 76 + ".txt"),
     ],
 )
-def test_a_name_that_somebody_else_chose_is_one_file_in_the_folder(
+def test_a_name_that_someone_else_chose_is_one_file_in_the_folder(
     folder: PrivateFolder, name: str, harmless: str
 ) -> None:
     folder.create(name).close()
@@ -143,7 +143,7 @@ def test_no_piece_comes_from_a_file_that_is_not_ours(
     assert PrivateFolder(f"{tmp_path}/other").piece("out", 0, 10) is None, "its folder is a link"
     assert folder.piece("out", 0, 10) == Piece(b"", 0)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert folder.piece("out", 0, 10) is None, "it belongs to somebody else"
+    assert folder.piece("out", 0, 10) is None, "it belongs to someone else"
     assert len(os.listdir("/proc/self/fd")) == before
 
 

@@ -67,7 +67,7 @@ def test_inside_the_machine_no_tls_is_needed(host: str) -> None:
     assert Http(url, "t0ken").url == url
 
 
-def test_without_a_token_the_client_may_ask_anybody() -> None:
+def test_without_a_token_the_client_may_ask_anyone() -> None:
     assert Http("http://model.example").url == "http://model.example"
 
 

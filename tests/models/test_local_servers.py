@@ -56,7 +56,7 @@ async def test_without_servers_nothing_is_found() -> None:
 
 
 async def test_another_program_at_the_usual_port_is_not_taken_for_a_server() -> None:
-    other: dict[str, Any] = {"/": "hello", "/v1/models": {"data": [{"id": "x", "owned_by": "somebody"}]}}
+    other: dict[str, Any] = {"/": "hello", "/v1/models": {"data": [{"id": "x", "owned_by": "someone"}]}}
     assert await found(dict.fromkeys(VARIABLES, other)) == {}
 
 

@@ -368,7 +368,7 @@ RESPONSES: Cases = {
         [done({"type": "message", "id": "m", "content": [{"type": "refusal", "refusal": "no"}]}), completed()],
         [TextChunk("no"), Finished("safety")],
     ),
-    "a response that somebody cancelled": (
+    "a response that someone cancelled": (
         [said("hi"), completed(status="cancelled")],
         [TextChunk("hi"), Finished("other", said="incomplete")],
     ),

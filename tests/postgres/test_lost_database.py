@@ -1,4 +1,4 @@
-"""What the log in PostgreSQL does when its server falls silent, changes places, or waits for somebody else."""
+"""What the log in PostgreSQL does when its server falls silent, changes places, or waits for someone else."""
 
 import asyncio
 from collections.abc import AsyncIterator

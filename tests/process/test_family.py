@@ -76,7 +76,7 @@ def test_one_that_can_write_to_the_pipe_belongs_to_it_and_one_that_can_only_read
     os.close(pipe[1])
 
 
-def test_we_do_not_belong_to_anybody() -> None:
+def test_we_do_not_belong_to_anyone() -> None:
     assert os.getpid() not in family(os.getpid()).members()
 
 

@@ -30,7 +30,7 @@ signal.pause()
 
 
 async def read_line(fifo: Path) -> str:
-    """Waits until somebody writes a line."""
+    """Waits until someone writes a line."""
 
     def read() -> str:
         with open(fifo) as file:

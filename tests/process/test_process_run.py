@@ -70,7 +70,7 @@ async def test_a_terminal_is_a_terminal_but_not_the_controlling_one(tmp_path: Pa
     result = await sh("test -t 1 && echo tty; stty size <&1; : </dev/tty", tmp_path, terminal=Size(101, 33))
     text = result.output.text()
     assert text.startswith("tty\n")
-    assert "No such device or address" in text, "somebody who asks the terminal for a password must fail at once"
+    assert "No such device or address" in text, "someone who asks the terminal for a password must fail at once"
 
 
 async def test_a_pager_on_the_terminal_does_not_wait_for_keys(tmp_path: Path) -> None:
@@ -438,10 +438,10 @@ async def test_without_a_process_table_one_that_has_ended_is_not_waited_for(
     def unknown(_: Family) -> None:
         return None
 
-    def anybody(family: Family, _: list[int]) -> bool:
+    def anyone(family: Family, _: list[int]) -> bool:
         return bool(family.members())
 
     monkeypatch.setattr(Family, "_young", unknown)
-    monkeypatch.setattr(Family, "any_alive", anybody)
+    monkeypatch.setattr(Family, "any_alive", anyone)
     result = await sh("exec sleep 300", tmp_path, limits=ProcessLimits(total=0.02))
     assert (result.ended, result.signal, result.survivors) == ("total_timeout", 15, ())

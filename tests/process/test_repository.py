@@ -460,7 +460,7 @@ def test_a_folder_of_git_worktree_and_a_submodule_are_workspaces_like_any_other(
     assert leads_outside(str(other / "part"), [str(other / "part")]) is None, "a part of a larger repository"
 
 
-def test_a_folder_of_git_worktree_of_somebody_else_is_not_ours(nested: World) -> None:
+def test_a_folder_of_git_worktree_of_someone_else_is_not_ours(nested: World) -> None:
     nested.git("worktree", "add", "-q", str(nested.folder / "linked"), at=nested.outside / "other")
     shutil.copy(nested.folder / "linked" / ".git", nested.work / "nested2")
     (nested.work / "stolen").mkdir()

@@ -115,10 +115,10 @@ def parent(pid: int) -> int:
 async def test_when_we_are_killed_the_command_goes_with_us(folder: Path, way: str, number: signal.Signals) -> None:
     with assent_runs(WAYS[way], folder) as process:
         pids = await told_pids(folder)
-        everybody = [*process_table.below(process.pid), *pids]
+        everyone = [*process_table.below(process.pid), *pids]
         os.kill(process.pid, number)
         process.wait()
-        await until(lambda: not any(map(alive, everybody)))
+        await until(lambda: not any(map(alive, everyone)))
 
 
 @pytest.mark.spec("D6")
@@ -411,7 +411,7 @@ async def test_what_cannot_be_ended_is_named(folder: Path, monkeypatch: pytest.M
     task = asyncio.create_task(run(["bash", "-c", WAYS["plain"]], cwd=str(folder), mark=mark))
     (pid,) = await told_pids(folder)
     with monkeypatch.context() as patch:
-        patch.setattr(leftover_processes, "_send", _refused)  # as if it were somebody else's
+        patch.setattr(leftover_processes, "_send", _refused)  # as if it were someone else's
         assert pid in await end_leftovers(mark, max_wait=0.1)
     task.cancel()
     await asyncio.wait([task])

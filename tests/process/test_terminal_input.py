@@ -42,7 +42,7 @@ async def test_a_password_prompt_is_shown_as_one_and_answered(tmp_path: Path) ->
     assert finished.output.text() == "Password: \nright\n"
 
 
-async def test_a_password_prompt_of_somebody_elses_process_is_known_by_its_echo(
+async def test_a_password_prompt_of_someone_elses_process_is_known_by_its_echo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As for `sudo`: nobody may look into it."""

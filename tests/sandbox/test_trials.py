@@ -140,7 +140,7 @@ async def test_a_file_changed_since_the_trial_is_said_and_never_overwritten(benc
     tried = await bench.tried("sed -i s/hi/ho/ a.txt; echo c > b.txt")
     (bench.work / "a.txt").write_text("mine\n")
     assert (await tried.trial()).stale == ("a.txt",)
-    with pytest.raises(ToolFailed, match=r"somebody else has changed these since the trial: a\.txt"):
+    with pytest.raises(ToolFailed, match=r"someone else has changed these since the trial: a\.txt"):
         await tried.apply()
     assert bench.tree() == {"a.txt": "mine\n", "b.txt": "b\n"}
 
@@ -171,7 +171,7 @@ async def test_a_symlink_swapped_in_between_is_not_followed(bench: Workbench, tm
     else:
         (bench.work / "d/a").unlink()
         (bench.work / "d/a").symlink_to(outside / "a")
-    with pytest.raises(ToolFailed, match="somebody else has changed"):
+    with pytest.raises(ToolFailed, match="someone else has changed"):
         await tried.apply()
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"a": "hi\n"}
 

@@ -404,12 +404,12 @@ async def test_a_file_that_changed_after_the_answer_is_asked_again():
     batch = harness.schedule(harness.call("edit_note", path="/w/f", content="new"), harness.call("run_note", text="b"))
     await harness.settle()
     await harness.answer("c1")
-    harness.world.files["/w/f"] = "changed by somebody"
+    harness.world.files["/w/f"] = "changed by someone"
     await harness.answer("c2")
     await harness.settle()
     assert harness.world.effects == []
     again = harness.approval("c1")
-    assert isinstance(again.details, EditDetails) and again.details.old == "changed by somebody"
+    assert isinstance(again.details, EditDetails) and again.details.old == "changed by someone"
     assert "changed since you approved" in again.why
     await harness.answer("c1")
     await batch.results()

@@ -121,7 +121,7 @@ async def test_a_yes_to_an_outdated_trial_is_refused_and_asked_again(harness: Tr
     await harness.tried()
     before = harness.waiting()["c1"].id
     harness.bench.write(a_txt="hi, mine\n")
-    with pytest.raises(Refused, match="somebody else has since changed files"):
+    with pytest.raises(Refused, match="someone else has since changed files"):
         await harness.answer("c1")
     await until(lambda: harness.waiting()["c1"].id != before)
     again = harness.waiting()["c1"]

@@ -162,7 +162,7 @@ async def test_only_the_tools_that_the_entry_wants_are_there(tmp_path: Path):
 
 
 @pytest.mark.spec("E5")
-async def test_words_that_would_deceive_are_made_visible_before_anybody_reads_them(tmp_path: Path):
+async def test_words_that_would_deceive_are_made_visible_before_anyone_reads_them(tmp_path: Path):
     prop = {"type": "string", "description": "\x1b[8mhidden\x1b[0m"}
     schema = {"type": "object", "properties": {"text": prop}}
     offer(tmp_path, {"name": "a", "description": "Safe\u202e!daer ton\x1b[2J\u200b", "inputSchema": schema})

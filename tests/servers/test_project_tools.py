@@ -147,7 +147,7 @@ def test_anything_but_a_json_array_is_refused_as_a_whole(printed: bytes):
         declared(printed, ())
 
 
-def test_more_declarations_than_anybody_needs_are_cut_and_counted():
+def test_more_declarations_than_anyone_needs_are_cut_and_counted():
     offers, refused = declared(json.dumps([{"name": f"t{n}"} for n in range(MAX_TOOLS + 3)]).encode(), ())
     assert len(offers) == MAX_TOOLS and refused[0].tool == "3 others"
 
@@ -262,7 +262,7 @@ async def test_a_tool_that_changed_since_the_last_session_asks_again_whatever_is
     async with open_project(tmp_path, {"name": "say", "description": "Says it."}) as project:
         harness = SchedulerHarness(registry=project.registry, rules=(rule,))
         assert await harness.run(harness.call("discovered_tool_say")) == ["Success"]
-    new = ({"name": "say", "description": "Says it to everybody."}, {"name": "more"})
+    new = ({"name": "say", "description": "Says it to everyone."}, {"name": "more"})
     async with open_project(tmp_path, *new) as project:
         assert project.tools.status.unseen == ("discovered_tool_say", "discovered_tool_more")
         harness = SchedulerHarness(registry=project.registry, rules=(rule,))

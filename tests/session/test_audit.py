@@ -272,7 +272,7 @@ TAMPERING: dict[str, Tampering] = {
         "UPDATE audit SET id = 9 WHERE id = 2;"
         "UPDATE audit SET id = 2 WHERE id = 3; UPDATE audit SET id = 3 WHERE id = 9;"
     ),
-    "listed as somebody else's": lambda db: db.execute("UPDATE audit SET by = 'eve' WHERE id = 3"),
+    "listed as someone else's": lambda db: db.execute("UPDATE audit SET by = 'eve' WHERE id = 3"),
     "listed as another kind": lambda db: db.execute("UPDATE audit SET kind = 'token.revoked' WHERE id = 3"),
     "listed for another owner": lambda db: db.execute("UPDATE audit SET owner = 'eve' WHERE id = 3"),
     "listed for another session": lambda db: db.execute("UPDATE audit SET session = 'other' WHERE id = 3"),

@@ -89,7 +89,7 @@ async def test_a_command_opens_the_session_and_an_answer_goes_on_with_it():
     await harness.engine.drain()
 
 
-async def test_what_only_waits_is_parked_and_costs_no_runner_until_somebody_answers():
+async def test_what_only_waits_is_parked_and_costs_no_runner_until_someone_answers():
     harness = EngineHarness(*ASKS, linger=5)
     await harness.engine.start()
     session = await harness.session()

@@ -577,7 +577,7 @@ async def test_a_session_with_a_hostile_id_makes_no_lock_file_elsewhere(sqlite: 
     assert sorted(os.listdir(tmp_path)) == ["data"]
 
 
-async def test_a_look_of_somebody_else_at_the_lock_does_not_keep_a_session_closed(
+async def test_a_look_of_someone_else_at_the_lock_does_not_keep_a_session_closed(
     sqlite: SqliteLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     await sqlite.create("s", 1.0, CREATED)
@@ -737,7 +737,7 @@ async def test_a_deleted_session_leaves_nothing_behind(log: SessionLog):
         await log.delete("s")
 
 
-async def test_what_came_since_somebody_looked_is_not_deleted(log: SessionLog):
+async def test_what_came_since_someone_looked_is_not_deleted(log: SessionLog):
     await log.create("s", 1.0, CREATED)
     seen = (await log.info("s")).events
     await log.put("s", "k", Submit("hi"))

@@ -292,7 +292,7 @@ async def test_a_question_whose_file_changed_while_assent_was_stopped_is_asked_a
     await harness.send(runner, Submit("go"))
     (before,) = await harness.until_waiting(runner)
     await crash(harness, runner)
-    harness.world.files["/w/f"] = "somebody was here"
+    harness.world.files["/w/f"] = "someone was here"
     async with await harness.open() as runner:
         await harness.until_event(ApprovalRequested)
         (after,) = runner.waiting()

@@ -98,7 +98,7 @@ async def test_a_file_that_changed_since_is_left_alone_and_it_is_said_why(root: 
         assert refused.failure.message == (
             "a.txt was changed after this call, so it was not touched. Undo the newer changes first: second."
         )
-        (root / "a.txt").write_text("somebody else's")
+        (root / "a.txt").write_text("someone else's")
         refused = await undo(harness, runner, "second")
         assert isinstance(refused, Failed)
         assert refused.failure.message == "a.txt was changed after this call, so it was not touched."

@@ -38,7 +38,7 @@ class Counted:
 
 
 class Held:
-    """In place of `time.sleep`: says that somebody waits, and lets the test say for how long."""
+    """In place of `time.sleep`: says that someone waits, and lets the test say for how long."""
 
     def __init__(self) -> None:
         self.waits, self.go = threading.Event(), threading.Event()

@@ -81,7 +81,7 @@ class Sites:
         routes: dict[str, Link] = {
             "postgres": Route(place, databases),
             "temporal": Route(place, [str(urlsplit(temporal.url).hostname)]),
-            "everybody": place,
+            "everyone": place,
         }
         door = await self._relay(lambda: place.dial(door.port))
         return Site(routes, ",".join(databases), temporal.url, place, door)
@@ -92,7 +92,7 @@ class Sites:
         links: dict[str, Link] = {
             "postgres": Relays(databases),
             "temporal": Relays([engine]),
-            "everybody": Relays([*databases, engine]),
+            "everyone": Relays([*databases, engine]),
         }
         hosts = ",".join(f"127.0.0.1:{relay.port}" for relay in databases)
         return Site(links, hosts, f"temporal://127.0.0.1:{engine.port}/default")

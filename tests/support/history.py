@@ -153,7 +153,7 @@ def _check_effects(history: History) -> Iterator[Fault]:
 
 
 def _check_cause(history: History, session: str, call: str) -> Iterator[Fault]:
-    """The call started, and before that somebody said yes to the newest question about it."""
+    """The call started, and before that someone said yes to the newest question about it."""
     question, approved = "", False
     for event in (envelope.event for envelope in history.logs.get(session, ())):
         match event:

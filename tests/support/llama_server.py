@@ -83,7 +83,7 @@ def _template() -> str:
 
 
 def wait_for(url: str) -> None:
-    """Until somebody answers there with success."""
+    """Until someone answers there with success."""
     deadline = time.monotonic() + LOADING
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=WAIT_LIMIT):

@@ -72,7 +72,7 @@ class Place:
         _ip("-n", self.name, "link", "set", "eth0", "up")
 
     def cut(self) -> None:
-        """From everybody. Connections stay open; what is sent is lost until the link is back."""
+        """From everyone. Connections stay open; what is sent is lost until the link is back."""
         _ip("link", "set", self.name, "down")
 
     def heal(self) -> None:

@@ -18,7 +18,7 @@ class Nemesis:
         self._cluster, self._chance = cluster, cluster.chance
         self.counts: Counter[str] = Counter()
         self._starting = asyncio.Lock()
-        """A node that finds no database when it starts ends, and needs somebody who starts it again."""
+        """A node that finds no database when it starts ends, and needs someone who starts it again."""
 
     async def run(self, seconds: float) -> None:
         """When it returns, nothing is broken any more."""
@@ -60,7 +60,7 @@ class Nemesis:
         node.signal(signal.SIGCONT)
 
     async def _cut(self) -> None:
-        """From the database, from Temporal, or from everybody."""
+        """From the database, from Temporal, or from everyone."""
         node = self._chance.choice(self._cluster.nodes)
         name = self._chance.choice(sorted(node.links))
         self._count(f"partition ({name})", node)
@@ -108,7 +108,7 @@ class Nemesis:
 
     async def _fail_over_by_partition(self) -> None:
         """The primary is cut off and keeps running, alone, while the standby takes its place. Before the network is
-        back, somebody has to see to it that the old one is down."""
+        back, someone has to see to it that the old one is down."""
         self.counts["fail-over of PostgreSQL (partition)"] += 1
         async with self._starting:
             pair = self._cluster.postgres

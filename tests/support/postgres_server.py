@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests: its own data folder, a socket in it, and no port that anybody else could reach.
+"""A real PostgreSQL server for tests: its own data folder, a socket in it, and no port that anyone else could reach.
 
 Tests that use it are marked `@pytest.mark.needs("postgres")`.
 """

@@ -64,7 +64,7 @@ class RecordedSession:
     def __init__(self, mode: Mode = "default", model: str = "gemini-2.5-pro") -> None:
         self.envelopes: list[Envelope] = []
         self.live: list[Event] = []
-        """What comes after the history, while somebody watches."""
+        """What comes after the history, while someone watches."""
         self._seq = 0
         self._ran: set[str] = set()
         self.happens(SessionCreated(folder=FOLDER, model=model, mode=mode, version="1"))

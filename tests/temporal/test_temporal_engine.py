@@ -120,7 +120,7 @@ async def test_a_session_runs_on_a_worker_and_an_answer_goes_on_with_it(temporal
     assert cluster.closed == [session]
 
 
-async def test_what_waits_for_a_person_has_no_workflow_and_no_slot_until_somebody_answers(
+async def test_what_waits_for_a_person_has_no_workflow_and_no_slot_until_someone_answers(
     temporal_server: TemporalServer,
 ):
     cluster = Cluster(temporal_server, *ASKS)
@@ -242,7 +242,7 @@ async def test_a_worker_that_falls_silent_is_replaced_and_nothing_runs_twice(
     assert tokens == sorted(set(tokens))
 
 
-async def test_a_command_whose_server_died_before_it_could_wake_anybody_is_found(temporal_server: TemporalServer):
+async def test_a_command_whose_server_died_before_it_could_wake_anyone_is_found(temporal_server: TemporalServer):
     cluster = Cluster(temporal_server, *ASKS)
     session = await cluster.session()
     async with cluster.worker():

@@ -62,11 +62,11 @@ async def test_a_file_that_is_not_what_was_shown_is_left_alone(bench: Bench, too
     if what == "deleted":
         file.unlink()
     else:
-        file.write_text("somebody else's work\n")
+        file.write_text("someone else's work\n")
     with pytest.raises(ToolFailed) as caught:
         await invocation.execute(PERMIT, LiveRecorder())
     assert caught.value.failure.type == "changed_since_shown"
-    assert not file.exists() if what == "deleted" else file.read_text() == "somebody else's work\n"
+    assert not file.exists() if what == "deleted" else file.read_text() == "someone else's work\n"
 
 
 async def test_showing_again_sees_the_file_as_it_is_now(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""web_fetch: which addresses it names, what it refuses before anybody is asked, and what the model gets."""
+"""web_fetch: which addresses it names, what it refuses before anyone is asked, and what the model gets."""
 
 from pathlib import Path
 from typing import Any

@@ -161,7 +161,7 @@ async def test_tls_asks_for_the_name_and_checks_the_certificate_against_it(tls: 
         assert (fake.dialled, names) == ([(PUBLIC, 443)], ["page.example"])
         with pytest.raises(FetchFailed, match=r"cannot reach other\.example: its certificate is not trusted"):
             await fake.web.fetch("https://other.example/")
-    assert len(fake.heads) == 1, "nothing was asked of a server that is somebody else"
+    assert len(fake.heads) == 1, "nothing was asked of a server that is someone else"
 
 
 async def test_a_connection_that_comes_to_nothing_is_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

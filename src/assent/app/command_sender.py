@@ -1,6 +1,6 @@
 """Sends a command to a session and waits for its outcome, wherever the session runs.
 
-A command is durable in the session's inbox before anybody waits. The session's events tell whether it was taken:
+A command is durable in the session's inbox before anyone waits. The session's events tell whether it was taken:
 `Outcomes` receives those of sessions that run in this process; for others they are read from the log.
 """
 

@@ -211,7 +211,7 @@ async def _created(log: SessionLog, session: NewSession, model: str, settings: S
 
 
 async def _forget(log: SessionLog, session: str) -> None:
-    """A session that could not be opened after it was created is of no use to anybody."""
+    """A session that could not be opened after it was created is of no use to anyone."""
     with suppress(LogError):
         await log.delete(session, seen=1, by=me())
 

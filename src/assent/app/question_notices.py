@@ -1,7 +1,7 @@
 """Notifies people elsewhere when a question is waiting, and when it no longer is. It knows no front end.
 
 A command that waits for input, such as a password, counts as a question; the text of its prompt is not reported.
-A question that is answered soon is not reported at all. A reported question is withdrawn when somebody has answered it,
+A question that is answered soon is not reported at all. A reported question is withdrawn when someone has answered it,
 wherever they did.
 """
 
@@ -29,7 +29,7 @@ FindSession = Callable[[str], Awaitable[SessionInfo]]
 
 
 class Channel(Protocol):
-    """One way to reach somebody."""
+    """One way to reach someone."""
 
     @property
     def delay(self) -> float:

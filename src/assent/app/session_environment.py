@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # imported only if there is a server, or a call
     from assent.policy.policy import Policy
 
 NOTICE_AFTER = 2.0
-"""Seconds before anybody is told that we are waiting."""
+"""Seconds before anyone is told that we are waiting."""
 
 SUMMARY_ROOM = 1.5
 """Times the estimated size of a request: the estimate is rough, and the summary needs room, too."""
@@ -76,8 +76,8 @@ class SessionEnvironment:
         typing: bool = True,
         blobs: "BlobStore | None" = None,
     ) -> None:
-        """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: somebody sees
-        what commands print while they run; `typing`: somebody can also type what they ask for.
+        """Without a model, it is for judging only: tools that need one exist but do not work. `watched`: someone sees
+        what commands print while they run; `typing`: someone can also type what they ask for.
         """
         self.servers = tuple(servers)
         self.problems: list[str] = []
@@ -125,7 +125,7 @@ class SessionEnvironment:
         return [*kept_grants(self._env, self._folder).standing()]
 
     def options(self, settings: Settings, client: str, given: Iterable[Rule] = ()) -> RunOptions:
-        """How a session runs here, with somebody to ask."""
+        """How a session runs here, with someone to ask."""
         fallback, access, share = settings.fallback_model, self._access, settings.compression_threshold
         return RunOptions(
             rules=self.rules(given),

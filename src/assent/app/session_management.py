@@ -58,7 +58,7 @@ async def prune_sessions(env: Mapping[str, str], log: SessionLog, before: float,
             try:
                 await log.delete(info.id, seen=info.events, by=by)
             except NoSuchSession:
-                continue  # somebody else deleted it
+                continue  # someone else deleted it
             except SessionBusy:
                 skipped += 1
                 continue
@@ -68,7 +68,7 @@ async def prune_sessions(env: Mapping[str, str], log: SessionLog, before: float,
 
 
 async def search_sessions(log: SessionLog, wanted: str) -> Sequence[FoundSession]:
-    """Those in which somebody said it, newest first, each with the newest passage."""
+    """Those in which someone said it, newest first, each with the newest passage."""
     return [
         FoundSession(info, passage)
         for info in await begun_sessions(log)

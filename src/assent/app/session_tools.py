@@ -51,7 +51,7 @@ def excluded_tools(settings: Settings, path: Path) -> frozenset[str]:
 def promise_builtin_tools(
     registry: Registry, place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool, typing: bool
 ) -> None:
-    """`watched`: somebody sees what commands print while they run. `typing`: a person can type into them."""
+    """`watched`: someone sees what commands print while they run. `typing`: a person can type into them."""
     registry.promise(builtin_facts(), lambda: _load(place, settings, masker, watched=watched, typing=typing))
 
 

@@ -29,7 +29,7 @@ def trial_facts(trial: Trial) -> list[str]:
 def stale_in_words(trial: Trial) -> str:
     """Empty if it can be applied."""
     names = ", ".join(safe(path, "label") for path in trial.stale)
-    return f"Somebody else has changed this since: {names}. Try it again." if names else ""
+    return f"Someone else has changed this since: {names}. Try it again." if names else ""
 
 
 def last_output(trial: Trial) -> tuple[str, int]:

@@ -46,7 +46,7 @@ def who(by: str, me: str = "") -> str:
     """Who did something, as people would say it: `you` for oneself. The log has exactly who and from where, as in
     `ann@pid42` or `ann@127.0.0.1`. A name may come from others, so make it safe."""
     if not by:
-        return "somebody"
+        return "someone"
     return "you" if by == me else by.rpartition("@")[0] or by
 
 

@@ -43,12 +43,12 @@ EPILOG = """\
   assent audit verify audit.jsonl                  check an export
   assent audit prune                               remove records older than keep_days in [audit] in the settings
 
-Each record contains the hash of the one before. `verify` prints the newest hash, the head: keep it elsewhere. Somebody
+Each record contains the hash of the one before. `verify` prints the newest hash, the head: keep it elsewhere. Someone
 who can write Assent's files could remove the newest records, or rewrite all of them. You notice that only if you keep
 the head where they cannot change it. The server also writes the head to its log."""
 
 
-UNREADABLE = "unreadable: somebody changed it; `assent audit verify` checks all records"
+UNREADABLE = "unreadable: someone changed it; `assent audit verify` checks all records"
 
 
 def main(argv: list[str]) -> int:
@@ -124,7 +124,7 @@ def _listed(records: list[AuditRecord]) -> Iterator[str]:
 
 
 def sentence(entry: AuditEntry) -> str:
-    who = entry.by or "somebody"
+    who = entry.by or "someone"
     return f"{who} {_SENTENCES[entry.kind](entry)}"
 
 

@@ -24,7 +24,7 @@ EPILOG = """\
   assent serve --behind-proxy https://assent.example.org
   assent serve --store postgresql://… --engine temporal://…    leave running sessions to `assent work`
   assent serve login                               print a new address to open, while the server runs
-  assent serve token add NAME --role approver      create a token for somebody: viewer, approver or operator
+  assent serve token add NAME --role approver      create a token for someone: viewer, approver or operator
   assent serve token list | revoke ID              show who has access, or revoke it
 
 SIGHUP reloads the settings and the TLS certificate, and reopens the log file; running sessions keep their settings.

@@ -28,7 +28,7 @@ EPILOG = """\
 
 A viewer reads. An approver also answers questions, once each. An operator can do everything.
 
---owner gives somebody a list of sessions of their own: they do not see yours on the page or over the API, and you do
+--owner gives someone a list of sessions of their own: they do not see yours on the page or over the API, and you do
 not see theirs. It does not isolate people from each other beyond that. All sessions run as the same user of this
 machine, so an operator's sessions can read and change whatever you can, including Assent's own files. Give the
 operator role only to people whom you would let use your account."""

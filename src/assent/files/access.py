@@ -5,7 +5,7 @@ was judged is what is touched. A write replaces exactly the content that was sho
 and compares before it starts and again right before the file is put in place. Afterwards the file has the old content
 or the new one, never a mixture, and nothing else is left in the folder.
 
-It asks nobody: `protected_ok` says that somebody did. Two races remain: another process may change the file between the
+It asks nobody: `protected_ok` says that someone did. Two races remain: another process may change the file between the
 last comparison and the rename (microseconds; no system call does both), or move the folder in that moment.
 """
 

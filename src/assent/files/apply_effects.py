@@ -45,7 +45,7 @@ class Progress(Struct, frozen=True):
     open: tuple[str, ...]
     """As before."""
     other: tuple[str, ...]
-    """Neither state: somebody else changed them."""
+    """Neither state: someone else changed them."""
 
 
 def changed_places(root: str, effects: Sequence[Effect]) -> list[str]:
@@ -65,7 +65,7 @@ def progress(root: str, effects: Sequence[Effect]) -> Progress:
 
 
 def reversal(root: str, effects: Sequence[Effect], *, interrupted: bool) -> tuple[list[Effect], list[str]]:
-    """What restores the places that have changed, and the places that somebody else changed. If applying was
+    """What restores the places that have changed, and the places that someone else changed. If applying was
     interrupted, a place may be empty on its way from one thing to another, and a new folder may lack its permissions.
     """
     reverse, other = list[Effect](), list[str]()
@@ -226,7 +226,7 @@ class _Applying:
         known = self._stamps.get(effect.path)
         appeared = effect.before is None and now is not None
         if appeared or (known is not None and now != known and not self._lost_only_a_name(effect, known)):
-            raise OSError(f"{effect.path} has just been changed by somebody else")
+            raise OSError(f"{effect.path} has just been changed by someone else")
 
     def _lost_only_a_name(self, effect: Effect, known: Stamp) -> bool:
         now = _now(self._folders, effect.path) if known[0] in self._relinked else None

@@ -42,7 +42,7 @@ class Effect(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 Stamp = tuple[int, int, int]
-"""Changes whenever somebody touches a place: the inode, the time of its last change, and its size."""
+"""Changes whenever someone touches a place: the inode, the time of its last change, and its size."""
 
 
 class OpenFolders:

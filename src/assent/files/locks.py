@@ -18,7 +18,7 @@ def take_lock(path: str | os.PathLike[str], *, wait: bool = False) -> int:
 
 
 def take_removable_lock(path: str | os.PathLike[str]) -> int:
-    """The same, for a lock file that is removed when it is released. Somebody may have removed it between our opening
+    """The same, for a lock file that is removed when it is released. Someone may have removed it between our opening
     and our locking it: then we hold a file that nobody else will ever see, and try again."""
     while True:
         handle = take_lock(path)
@@ -42,7 +42,7 @@ def remove_unused_locks(paths: Iterable[os.PathLike[str]]) -> int:
     """Removes files left by killed processes or older versions. Returns how many."""
     count = 0
     for path in paths:
-        with suppress(OSError):  # somebody holds it
+        with suppress(OSError):  # someone holds it
             remove_lock(path, take_removable_lock(path))
             count += 1
     return count

@@ -40,7 +40,7 @@ class UpperChanges(Struct):
     notes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """By path: what applying it does not do."""
     changed_meanwhile: list[str] = field(default_factory=list[str])
-    """What somebody else changed in the workspace since the command started."""
+    """What someone else changed in the workspace since the command started."""
 
 
 def read_upper(upper: str, root: str, since: int, copied: Stamps | None = None) -> UpperChanges:

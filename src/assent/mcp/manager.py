@@ -155,7 +155,7 @@ class McpManager:
     async def read(self, reference: str) -> tuple[Text | Media, ...]:
         """A resource, as `server:uri`, for what a person writes as `@server:uri`. Raises NoSuchServer or ToolFailed.
 
-        Only one that the server lists, or, if it is trusted, has a template for: an address made up by somebody else
+        Only one that the server lists, or, if it is trusted, has a template for: an address made up by someone else
         could make it fetch anything.
         """
         server, found, uri = reference.partition(":")

@@ -1,4 +1,4 @@
-"""One connection to one server: what it offers, and calls. Knows the SDK and hides it from everybody else.
+"""One connection to one server: what it offers, and calls. Knows the SDK and hides it from everyone else.
 
 We offer a server nothing in return: no sampling, no questions to the user, no file list. Output schemas are not
 checked: they are the server's own words about its own answers, and a regular expression in them is code.

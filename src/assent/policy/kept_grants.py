@@ -34,7 +34,7 @@ class GrantKeeper(Protocol):
 
     @property
     def version(self) -> int:
-        """Another one when somebody else may have changed them."""
+        """Another one when someone else may have changed them."""
         ...
 
     async def settled(self) -> None:

@@ -207,7 +207,7 @@ class Policy:
         return CommandJudge(details, rules, grants, self.mode, self._roots, self.unapproved(details))
 
     def tries_first(self, action: Action) -> bool:
-        """Whether the mode has a command tried before anybody is asked. A rule that asks, asks about its words."""
+        """Whether the mode has a command tried before anyone is asked. A rule that asks, asks about its words."""
         match action.details:
             case ExecDetails(trial=None) as details if self.mode == "auto_try":
                 return not self.command_judge(action, details).asks_about_words()

@@ -2,7 +2,7 @@
 
 One row counts all changes. Whoever changes a record holds that row until the commit, so the numbers follow the order of
 the commits, and a process that reads everything above the last number it knows misses nothing. It does so when it is
-notified, when somebody needs to be sure (`refresh`), and every few seconds in case a notification was lost. A removed
+notified, when someone needs to be sure (`refresh`), and every few seconds in case a notification was lost. A removed
 record stays as an empty row for a while, so that the others learn of it.
 """
 

@@ -1,6 +1,6 @@
 """One direct connection that listens for changes by other machines, and holds the locks of the sessions open here.
 
-If it breaks, the server releases the locks. They are taken again, unless somebody was faster, and all watchers are told
+If it breaks, the server releases the locks. They are taken again, unless someone was faster, and all watchers are told
 that something may have changed. The fence protects a session in between. A connection pooler that hands out
 a connection per transaction cannot be used for this one.
 """
@@ -66,7 +66,7 @@ class PostgresWatch:
         for changed in list(self._watchers.get(session, ())):
             changed()
 
-    def _tell_everybody(self) -> None:
+    def _tell_everyone(self) -> None:
         for session in list(self._watchers):
             self.tell(session)
 
@@ -126,7 +126,7 @@ class PostgresWatch:
         if self._connection is None or self._connection.is_closed():
             self._connection = await self._connect()
             self.connections += 1
-            self._tell_everybody()  # about what nobody listened to until now
+            self._tell_everyone()  # about what nobody listened to until now
         return self._connection
 
     async def _connect(self) -> Connection:
@@ -135,7 +135,7 @@ class PostgresWatch:
             await connection.add_listener(CHANNEL, self._heard)
             for session in list(self.locked):
                 if not await connection.fetchval(_LOCK, session):
-                    self.locked.discard(session)  # somebody else has it now, and our fence is no longer valid
+                    self.locked.discard(session)  # someone else has it now, and our fence is no longer valid
         except BaseException:
             connection.terminate()
             raise

@@ -123,7 +123,7 @@ class PostgresWriter:
                 await self._settle(_Puts(puts), self._write_puts)
 
     async def _settle(self, batch: BatchT, write: Callable[[BatchT, bool], Awaitable[None]]) -> None:
-        """Whatever happens, everybody who waits is told. What cannot be stored must not take others with it."""
+        """Whatever happens, everyone who waits is told. What cannot be stored must not take others with it."""
         try:
             await self._with_retries(lambda again: write(batch, again))
         except (*LOST, asyncpg.PostgresError, LogError) as error:

@@ -13,7 +13,7 @@ from assent.process.family import Family
 _LOOK_AGAIN = 0.002
 _RESCAN_SECONDS = 0.5
 _KILL_TIMEOUT = 5.0
-"""After this, any survivors cannot be killed by us: they are somebody else's, or stuck in the kernel."""
+"""After this, any survivors cannot be killed by us: they are someone else's, or stuck in the kernel."""
 
 
 async def end_family(family: Family, leader: int, grace: float, hurry: asyncio.Event) -> tuple[int, ...]:

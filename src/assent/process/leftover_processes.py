@@ -63,7 +63,7 @@ def _mark_of(pid: int) -> bytes:
 
 
 class _MarkHolder:
-    """The reaper that holds the address of a mark, as long as it does: afterwards the process id may be somebody
+    """The reaper that holds the address of a mark, as long as it does: afterwards the process id may be someone
     else's.
     """
 

@@ -40,7 +40,7 @@ def plan(
 
 
 def opened_later(planned: bytes) -> bytes:
-    """The same plan if somebody else opens the folders."""
+    """The same plan if someone else opens the folders."""
     return b"\n".join(
         line.replace(OPENED, INNER, 1) if line.startswith(OPENED) else line for line in planned.split(b"\n")
     )

@@ -58,7 +58,7 @@ class Sieve:
 
 
 def _may_wait(path: str) -> bool:
-    """Opening a pipe blocks until somebody writes into it."""
+    """Opening a pipe blocks until someone writes into it."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):

@@ -199,7 +199,7 @@ class _BackgroundTask:
             self._code = self._work()
         except BrokenPipeError:
             self._code = 128 + signal.SIGPIPE
-        except (OSError, Refusal) as error:  # somebody must be told
+        except (OSError, Refusal) as error:  # someone must be told
             with suppress(OSError):
                 self._say(str(error))
         finally:

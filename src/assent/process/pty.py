@@ -1,7 +1,7 @@
 """Where a child's output goes: our own pipe, or the slave side of a pseudo-terminal.
 
 Never asyncio's pipes: those count as open as long as any grandchild holds them, and the call would wait for it. Unless
-somebody can type, the terminal does not become the child's controlling terminal, so that opening /dev/tty (sudo,
+someone can type, the terminal does not become the child's controlling terminal, so that opening /dev/tty (sudo,
 ssh-add) fails at once instead of waiting for input that never comes.
 """
 

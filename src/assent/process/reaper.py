@@ -460,5 +460,5 @@ def _hold(mark: bytes) -> socket:
             held.bind(NAME + mark)
             held.listen(8)
         except OSError:
-            pass  # somebody has it: then they are found
+            pass  # someone has it: then they are found
     return held

@@ -77,7 +77,7 @@ class ProcessFinished(Struct, frozen=True, kw_only=True):
     background: tuple[int, ...] = ()
     """Processes that still hold the output after a normal end. They are left alone."""
     survivors: tuple[int, ...] = ()
-    """Processes that could not be ended after a timeout: somebody else's, or stuck in the kernel."""
+    """Processes that could not be ended after a timeout: someone else's, or stuck in the kernel."""
     never_ran: bool = False
     """The sandbox could not be set up; its own message is the output."""
 
@@ -214,7 +214,7 @@ class _Child:
         status = self._process.status()
         if ended == "exited":
             self._process.leave_rest()
-        # Searching the process table is only worthwhile if somebody still holds the output.
+        # Searching the process table is only worthwhile if someone still holds the output.
         background = self._family.members() if self._held and ended == "exited" else ()
         return ProcessFinished(
             code=status if status is not None and status >= 0 else None,

@@ -158,8 +158,8 @@ class Supervisor:
         me = os.getpid()
 
         def strays() -> list[int]:
-            everybody = process_table.below(me)
-            return [pid for pid in everybody if pid not in self._reapers and not self._has_reaper(pid)]
+            everyone = process_table.below(me)
+            return [pid for pid in everyone if pid not in self._reapers and not self._has_reaper(pid)]
 
         end(strays, 0.0, 1.0, self._forget)
 

@@ -15,7 +15,7 @@ _OWN_TERMINAL = os.makedev(5, 0)
 
 def reads_terminal(device: int) -> bool | None:
     """Whether a process waits for input from the terminal with this device number, which is its own. None if that is
-    unknown, because a process belongs to somebody else (`sudo`), or because the system does not say.
+    unknown, because a process belongs to someone else (`sudo`), or because the system does not say.
     """
     seen = [_reads(pid, device) for pid in process_table.all_pids() if _is_on(pid, device)]
     return True if True in seen else None if None in seen or not seen else False

@@ -18,7 +18,7 @@ from assent.sandbox.seccomp import seccomp_filter
 from assent.subpath import is_below
 
 TEMPORARY = ("/tmp", "/var/tmp", "/run")
-"""Replaced by empty folders: other programs listen on sockets in them, and anybody can leave files there."""
+"""Replaced by empty folders: other programs listen on sockets in them, and anyone can leave files there."""
 _KERNEL_SETTINGS = (
     "/proc/sys",
     "/proc/sysrq-trigger",

@@ -28,7 +28,7 @@ from assent.scheduler.transitions import Over, Transitions, make_action, new_abo
 from assent.scheduler.trial_runs import drop_trial
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
-CHANGED_SINCE_TRIED = "somebody else has since changed files that the trial changed; review it again"
+CHANGED_SINCE_TRIED = "someone else has since changed files that the trial changed; review it again"
 NOT_ALLOWED = "User did not allow tool call"
 """The reason for a refusal that gives none."""
 
@@ -71,7 +71,7 @@ class Answers:
         await self._transitions.cancel(task, _answered(answer, approval, key), *_taken(answer, key))
 
     async def _modify(self, task: CallTask, approval: Approval, answer: Answer) -> None:
-        """Somebody is editing the proposal. With the edited text or arguments, it is judged and asked again; without
+        """Someone is editing the proposal. With the edited text or arguments, it is judged and asked again; without
         them, the question is marked until they finish by sending the text.
         """
         assert task.invocation is not None
@@ -92,7 +92,7 @@ class Answers:
         self._journal.announce(event)
 
     def _unmark_edited(self, task: CallTask, by: str) -> None:
-        """Unless somebody else is editing it by now."""
+        """Unless someone else is editing it by now."""
         if isinstance(task.call, AwaitingApproval) and task.call.modifying_by == by:
             self._mark_edited(task, "")
 

@@ -6,7 +6,7 @@ from assent.scheduler.call_task import CallTask
 
 
 class Barrier:
-    """Opens whenever everybody still in the batch has arrived."""
+    """Opens whenever everyone still in the batch has arrived."""
 
     def __init__(self, parties: int) -> None:
         self._parties = parties

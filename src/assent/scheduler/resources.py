@@ -115,15 +115,15 @@ def _as_one(users: set[Done]) -> set[Done]:
 
 
 def _all_of(users: list[Done]) -> Done:
-    everybody: Done = asyncio.get_running_loop().create_future()
+    everyone: Done = asyncio.get_running_loop().create_future()
     left = len(users)
 
     def one_less(_: Done) -> None:
         nonlocal left
         left -= 1
         if not left:
-            everybody.set_result(None)
+            everyone.set_result(None)
 
     for user in users:
         user.add_done_callback(one_less)
-    return everybody
+    return everyone

@@ -258,7 +258,7 @@ class Scheduler:
         while isinstance(task.call, AwaitingApproval):
             if task.call.tried_by is not None:
                 if task.recorded is not None:
-                    await task.recorded  # nothing is tried before it is known that somebody wanted it
+                    await task.recorded  # nothing is tried before it is known that someone wanted it
                 await self._trials.run(task)
                 continue
             if task.stale:

@@ -300,7 +300,7 @@ class Transitions:
         """Why a yes does not cover what the call would do now."""
         details = task.action.details if task.action is not None else None
         if isinstance(details, ExecDetails) and details.trial is not None and details.trial.stale:
-            return "somebody else has since changed files that the trial changed"
+            return "someone else has since changed files that the trial changed"
         files = self._policy.unapproved(details)
         return unapproved_in_words(files) if files else "what it would do has changed since you approved it"
 

@@ -39,7 +39,7 @@ class TrialRuns:
         self._permit = permit
 
     async def run(self, task: CallTask) -> None:
-        """Try it, and ask about what it did; ends early if somebody decides otherwise."""
+        """Try it, and ask about what it did; ends early if someone decides otherwise."""
         assert task.invocation is not None and isinstance(task.call, AwaitingApproval)
         triable = task.invocation.triable()
         if triable is None:

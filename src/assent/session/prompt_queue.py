@@ -33,7 +33,7 @@ class PromptQueue:
             self._journal.announce(PromptsQueued(waiting))
 
     async def hold(self, by: str) -> None:
-        """What is in it now waits until somebody releases it; what is sent later does not."""
+        """What is in it now waits until someone releases it; what is sent later does not."""
         if self._waiting:
             await self._journal.record(QueueHeld(tuple(self._waiting), by))
 

@@ -388,7 +388,7 @@ class Runner:
     def _explain(self, refusal: Refused, command: Command) -> str:
         answered_by = self.state.answered_by.get(command.call_id) if isinstance(command, Answer) else None
         if isinstance(refusal, NotWaiting) and answered_by is not None:
-            return f"already answered by {answered_by or 'somebody else'}"
+            return f"already answered by {answered_by or 'someone else'}"
         return str(refusal)
 
     async def _withdraw(self, command: Withdraw, item: Inboxed) -> None:

@@ -117,7 +117,7 @@ class SessionState:
         self.queued: tuple[Queued, ...] = ()
         """Prompts and tools sent while a turn was running, in order."""
         self.held: frozenset[str] = frozenset()
-        """The keys of those that wait until somebody releases them."""
+        """The keys of those that wait until someone releases them."""
         self.context: tuple[ContextSource, ...] = ()
         """The context files that were found, loaded or not."""
         self.first_prompt = self.latest_prompt = ""

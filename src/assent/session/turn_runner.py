@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assent.session.titling import Titler
 
 SHOW_QUEUED_AFTER = 0.3
-"""Seconds before anybody is told that the mentions of a prompt are still being read."""
+"""Seconds before anyone is told that the mentions of a prompt are still being read."""
 
 
 class TurnRunner:

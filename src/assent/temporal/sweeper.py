@@ -47,7 +47,7 @@ class Sweeper:
                 await self._wake(session)
 
     def _is_due(self, info: SessionInfo) -> bool:
-        ours = info.client in (self._client, "")  # a new session has not been opened by anybody
+        ours = info.client in (self._client, "")  # a new session has not been opened by anyone
         return ours and (info.id not in self._tried or self._clock() >= self._tried[info.id][0])
 
     async def _is_forgotten(self, session: str, expired: set[str]) -> bool:

@@ -1,6 +1,6 @@
 """The port `SessionEngine` for a server that runs no session itself: it wakes them through Temporal.
 
-Commands are in the log before anybody is woken. If waking fails, or this process dies before it, the workers find the
+Commands are in the log before anyone is woken. If waking fails, or this process dies before it, the workers find the
 command when they sweep (`session_worker.py`).
 """
 

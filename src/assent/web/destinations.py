@@ -80,7 +80,7 @@ def is_listed(wanted: Destination, entries: Iterable[str], exact: Iterable[str])
 
 
 def check_entry(entry: str) -> str | None:
-    """Why an entry covers nothing, or more than anybody could mean."""
+    """Why an entry covers nothing, or more than anyone could mean."""
     host, port = _split(entry)
     if port is not None and not 0 < port < 65536:
         return f"{port} is not a port"

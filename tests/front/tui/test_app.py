@@ -289,7 +289,7 @@ async def test_what_is_sent_from_elsewhere_in_the_last_moment_is_not_lost(
 
     async def looks_and_then_comes_a_prompt(log: SessionLog, info: SessionInfo) -> bool:
         begun = await has_begun(log, info)
-        await log.put(info.id, "k", Submit("hi", by="somebody else"))
+        await log.put(info.id, "k", Submit("hi", by="someone else"))
         return begun
 
     monkeypatch.setattr(lookup, "has_begun", looks_and_then_comes_a_prompt)
@@ -331,7 +331,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
         other = harness()
         async with other.open(session=on.runner.state.session):
             await other.until_shown("The session cannot be opened", "no session · ")
-            await other.say("anybody?")
+            await other.say("anyone?")
             await other.until_shown("No session is open")
             await other.say("/sessions")
             await other.until_shown("Enter open")

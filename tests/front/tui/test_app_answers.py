@@ -468,7 +468,7 @@ async def test_the_models_questions_are_answered_one_after_the_other(harness: Ma
         assert answer.answers == ("Blue", "Rex")
 
 
-# --- somebody else ---
+# --- someone else ---
 
 
 @pytest.mark.spec("C10")
@@ -490,7 +490,7 @@ async def test_when_another_client_answers_the_question_closes_and_says_who(harn
 
 
 @pytest.mark.spec("C10")
-async def test_an_answer_under_way_closes_when_somebody_was_faster(harness: MakeHarness):
+async def test_an_answer_under_way_closes_when_someone_was_faster(harness: MakeHarness):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:
         await on.until_asked()
         await on.press("r")

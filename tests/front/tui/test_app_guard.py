@@ -120,7 +120,7 @@ async def test_a_paste_never_answers(harness: MakeHarness):
         assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
 
 
-async def test_a_question_does_not_take_the_keyboard_from_somebody_who_types(harness: MakeHarness):
+async def test_a_question_does_not_take_the_keyboard_from_someone_who_types(harness: MakeHarness):
     pause = {"chunks": [{"text": "Wait."}, {"pause_ms": 50}, {"call": CANARY}]}
     async with harness(pause, says("Done.")).open() as on:
         await on.app.submit("go")

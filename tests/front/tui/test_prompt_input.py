@@ -137,7 +137,7 @@ async def test_a_long_line_wraps_and_wide_characters_count_twice():
         assert it.input.size.height == 2
 
 
-async def test_the_app_hears_that_somebody_is_typing_but_not_of_what_it_loads_itself():
+async def test_the_app_hears_that_someone_is_typing_but_not_of_what_it_loads_itself():
     async with Typing() as it:
         it.input.load("loaded")
         await it.press("left", "home", "end")

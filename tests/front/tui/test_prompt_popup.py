@@ -25,7 +25,7 @@ class Things:
         self.files_there.set()
         self.broken = False
         self.elsewhere: list[Candidate] = []
-        """Commands that somebody else knows."""
+        """Commands that someone else knows."""
         self.learned: list[Candidate] = []
         self.commands_asked = 0
 
@@ -101,7 +101,7 @@ async def test_a_slash_at_the_start_offers_commands_and_typing_narrows_them():
         assert it.text == "/mode "
 
 
-async def test_commands_that_somebody_else_knows_are_offered_as_soon_as_they_are_there():
+async def test_commands_that_someone_else_knows_are_offered_as_soon_as_they_are_there():
     async with Typing() as it:
         it.app.things.elsewhere = [Candidate("review")]
         await it.type("/r")

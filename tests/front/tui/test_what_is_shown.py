@@ -1,4 +1,4 @@
-"""What the transcript shows before anybody asks for more: steps, changes, output, long prompts, and news below."""
+"""What the transcript shows before anyone asks for more: steps, changes, output, long prompts, and news below."""
 
 from collections.abc import Callable
 

@@ -191,7 +191,7 @@ async def test_a_header_that_may_repeat_may_come_twice(entry: Entry):
 
 
 @pytest.mark.parametrize("path", ["/", "/page/js/app.js", "/healthz", "/readyz", "/openapi.json", "/favicon.ico"])
-async def test_what_everybody_may_see_needs_no_token(entry: Entry, path: str):
+async def test_what_everyone_may_see_needs_no_token(entry: Entry, path: str):
     assert (await entry.ask(path, token="")).status == 204
     assert PRINCIPAL not in entry.inside.seen[0]
 

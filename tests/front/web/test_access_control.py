@@ -387,7 +387,7 @@ async def test_a_request_that_only_reads_has_no_body(served: Served):
 # --- whose ---
 
 
-async def test_somebody_elses_session_is_as_good_as_none(served: Served):
+async def test_someone_elses_session_is_as_good_as_none(served: Served):
     _, mine = await waiting(served)
     session, call, digest = mine["session"]["id"], mine["call_id"], mine["approval"]["digest"]
     eve = served.api(served.token("eve", "operator", owner="eve"))
@@ -404,7 +404,7 @@ async def test_somebody_elses_session_is_as_good_as_none(served: Served):
         assert await kind_of_refusal(work) == "not-found"
 
 
-async def test_a_key_of_somebody_with_the_same_name_makes_no_session_of_theirs_mine(served: Served):
+async def test_a_key_of_someone_with_the_same_name_makes_no_session_of_theirs_mine(served: Served):
     mine = served.api(served.token("ann", "operator"))
     theirs = served.api(served.token("ann", "operator", owner="eve"))
     sessions = [await api.post("/sessions", {}, "k") for api in (mine, theirs)]

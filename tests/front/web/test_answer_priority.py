@@ -62,7 +62,7 @@ async def test_what_has_waited_goes_on_one_by_one_and_stops_again_for_the_next_a
     with first.answering():
         for _ in range(20):
             await asyncio.sleep(0)
-        assert len(order) < 3, "somebody answered when the first had gone on"
+        assert len(order) < 3, "someone answered when the first had gone on"
         late = asyncio.create_task(work(5))
         await asyncio.sleep(0)
     await asyncio.gather(*tasks, late)

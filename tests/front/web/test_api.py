@@ -417,7 +417,7 @@ async def test_what_was_accepted_before_a_kill_is_carried_out_after_it(tmp_path:
 
 async def test_any_command_can_be_sent_and_is_signed_by_the_server(api: Api):
     session = (await api.create())["id"]
-    key = await api.send(session, Submit("go", by="somebody else"))
+    key = await api.send(session, Submit("go", by="someone else"))
     events = await until_event(api, session, "prompt.submitted")
     submitted = events[-1].event
     assert isinstance(submitted, PromptSubmitted)

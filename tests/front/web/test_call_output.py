@@ -96,7 +96,7 @@ async def test_a_link_a_pipe_and_a_folder_in_its_place_are_not_followed(served: 
     assert not (await piece(api, session))["saved"]
 
 
-def test_a_file_of_somebody_else_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_of_someone_else_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = PrivateFolder(str(tmp_path / "outputs"))
     with folder.create("x.txt") as file:
         file.write(b"theirs")

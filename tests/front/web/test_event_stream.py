@@ -1,4 +1,4 @@
-"""The stream: everybody sees the same, breaks leave no gap and no duplicate, a slow reader is told to start anew."""
+"""The stream: everyone sees the same, breaks leave no gap and no duplicate, a slow reader is told to start anew."""
 
 import asyncio
 import random

@@ -19,7 +19,7 @@ def picture(tab: Tab) -> str:
 
 
 def named(tab: Tab, name: str) -> str:
-    """The picture, where everybody is called by their name; one's own acts are told as one's own."""
+    """The picture, where everyone is called by their name; one's own acts are told as one's own."""
     return re.sub(r"\b(by )?you\b", rf"\1{name}", picture(tab))
 
 
@@ -144,7 +144,7 @@ def test_a_card_outlives_kill_minus_nine_and_its_answer_counts_once(browser: Bro
         expect(tab.card().get_by_role("button", name="Yes, once")).to_be_enabled()
         served.kill()
         tab.sees("The connection is lost.")
-        tab.yes()  # sent again and again until somebody takes it
+        tab.yes()  # sent again and again until someone takes it
         tab.sees("Sending your answer")
         served.start_server()
         tab.sees("Done.")

@@ -204,7 +204,7 @@ def test_always_asks_what_and_for_how_long_and_each_only_once(served: Served, wi
 
 
 @pytest.mark.spec("H5")
-def test_a_proposal_that_somebody_edits_says_so_and_changes_everywhere(served: Served, windows: Windows) -> None:
+def test_a_proposal_that_someone_edits_says_so_and_changes_everywhere(served: Served, windows: Windows) -> None:
     project = served.project()
     mine, other = windows.open("ann"), windows.open("bob")
     session = mine.begin(served.play(asks_for(write("note.txt", "first\n")), says("Written.")), project)

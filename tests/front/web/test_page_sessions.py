@@ -42,7 +42,7 @@ ASK = """async ([token, method, path, body]) => {
 
 
 def behind(tab: Tab, method: str, path: str, body: object = None) -> None:
-    """Somebody else does it, behind the back of the page."""
+    """Someone else does it, behind the back of the page."""
     assert tab.page.evaluate(ASK, [tab.token, method, path, body or {}]) < 300
 
 
@@ -54,7 +54,7 @@ PROMPTS = """async ([token, session]) => {
 
 
 @pytest.mark.spec("H2")
-def test_what_somebody_went_back_from_is_no_longer_shown_as_part_of_the_conversation(
+def test_what_someone_went_back_from_is_no_longer_shown_as_part_of_the_conversation(
     served: Served, windows: Windows
 ) -> None:
     tab = windows.open()
@@ -139,7 +139,7 @@ def test_a_copy_goes_its_own_way(served: Served, windows: Windows) -> None:
 
 
 @pytest.mark.spec("H2")
-def test_deleting_asks_first_and_everybody_who_looks_is_told(served: Served, windows: Windows) -> None:
+def test_deleting_asks_first_and_everyone_who_looks_is_told(served: Served, windows: Windows) -> None:
     tab = windows.open("dora", owner="dora")
     session = finished(served, tab, "not for long")
     other = windows.beside(tab, f"#/s/{session}")
@@ -444,7 +444,7 @@ def test_one_session_among_many_is_found_by_words_of_its_name(served: Served, wi
         behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model, **title})
     expect(tab.page.get_by_role("button", name="Show older 3 more")).to_be_visible()  # all were counted
     expect(rows(tab)).to_have_count(100)
-    held: list[Route] = []  # what the page asked for before somebody wanted more comes late
+    held: list[Route] = []  # what the page asked for before someone wanted more comes late
     tab.page.route("**/sessions?limit=100&*", lambda route: held.append(route))
     behind(tab, "POST", "/sessions", {"folder": str(served.folder), "model": model})
     while not held:

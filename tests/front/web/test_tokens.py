@@ -86,7 +86,7 @@ async def test_only_operators_see_tokens_and_only_those_of_their_owner(served: S
     assert "approver" in await tokens(served.api())
 
 
-async def test_metrics_about_everybody_are_not_for_other_owners(served: Served):
+async def test_metrics_about_everyone_are_not_for_other_owners(served: Served):
     mine = served.token("mia", "viewer")
     theirs = served.token("eve", "operator", owner="eve")
     for token, status in ((mine, 200), (theirs, 403)):
@@ -189,7 +189,7 @@ def test_a_name_belongs_to_one_token_of_an_owner(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "ann@10.0.0.1", "a\nb", "x" * 65, "a\x1b[2J"])
-def test_a_name_cannot_pass_for_somebody_else_in_the_record(tmp_path: Path, name: str):
+def test_a_name_cannot_pass_for_someone_else_in_the_record(tmp_path: Path, name: str):
     with pytest.raises(BadToken):
         TokenStore(tmp_path / "tokens.json").issue(name, "viewer")
 

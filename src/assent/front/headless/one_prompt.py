@@ -29,7 +29,7 @@ from assent.front.headless.output_formats import Output, make_output
 from assent.front.headless.summary import Summariser, failed
 from assent.parts import Effort, Failure
 
-if TYPE_CHECKING:  # the code that asks is imported only if somebody can be asked
+if TYPE_CHECKING:  # the code that asks is imported only if someone can be asked
     from assent.app.mcp_prompts import PromptServers
     from assent.app.opening import Subscription
     from assent.front.headless.inline_questions import Asker

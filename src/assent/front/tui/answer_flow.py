@@ -65,7 +65,7 @@ class AnswerFlow:
         """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
         details = self._call.approval.details
         assert isinstance(details, EditDetails)
-        self._send(outcome="modify_with_editor")  # other clients see that somebody is editing it
+        self._send(outcome="modify_with_editor")  # other clients see that someone is editing it
         content = await in_editor(self._app, details.path, details.new)
         changed = content is not None and content != details.new
         self._send(outcome="modify_with_editor", content=content if changed else details.new)

@@ -48,7 +48,7 @@ class Attention:
                 app.prompt.focus()
 
     def to_input(self) -> None:
-        """A command that asks for input gets the keyboard at once, unless somebody is typing something else.
+        """A command that asks for input gets the keyboard at once, unless someone is typing something else.
 
         People who see `Password:` start to type, and must not type it into a message.
         """
@@ -65,7 +65,7 @@ class Attention:
             app.prompt.focus()
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
-        """Somebody else answered, or the question has changed: what was being typed no longer applies."""
+        """Someone else answered, or the question has changed: what was being typed no longer applies."""
         from assent.front.tui.answer_screens import AnswerScreen
 
         screen = self._app.screen

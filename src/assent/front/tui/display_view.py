@@ -1,4 +1,4 @@
-"""What a call produced, as lines: the whole of it, and the part that is shown before anybody asks for more.
+"""What a call produced, as lines: the whole of it, and the part that is shown before anyone asks for more.
 
 It draws displays and knows nothing about calls, their states or the transcript.
 """

@@ -1,6 +1,6 @@
 """The input of a running command: shows what it asks for, and passes on what the person types, which is kept nowhere.
 
-It takes the keyboard unless somebody is typing something else. It sends nothing itself: it posts `Typed`.
+It takes the keyboard unless someone is typing something else. It sends nothing itself: it posts `Typed`.
 """
 
 from collections.abc import Callable, Sequence

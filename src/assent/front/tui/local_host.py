@@ -128,7 +128,7 @@ class LocalHost:
         made, self._made = self._made, ""
         if made:
             log = await self.log()
-            with suppress(LogError):  # somebody else uses it or has deleted it
+            with suppress(LogError):  # someone else uses it or has deleted it
                 info = await log.info(made)
                 if not await has_begun(log, info):
                     await log.delete(made, seen=info.events, by=me())

@@ -190,7 +190,7 @@ class ApprovalPanel(Vertical, can_focus=True):
     def reviewed(self, question: QuestionView, *, everything: bool) -> None:
         """It was shown on the whole screen."""
         if question is not self.question:
-            return  # somebody else answered, or the question has changed
+            return  # someone else answered, or the question has changed
         if everything:
             self.body.look_at_all()
         self.redraw()
@@ -427,7 +427,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         self._pressed, self._held = None, ""
         now = self._questions.get(call.request.call_id)
         if now is None or now.approval.id != call.approval.id:
-            return  # somebody was faster, or the question has changed
+            return  # someone was faster, or the question has changed
         details = call.approval.details
         if isinstance(details, AskDetails) and key in DIGITS:
             self._answer("y", call, (chosen_at_once(details.questions)[int(key) - 1],))

@@ -212,7 +212,7 @@ class TokenStore(TokenBook):
         return gone
 
     async def refresh(self) -> None:
-        """The file is looked at whenever somebody asks."""
+        """The file is looked at whenever someone asks."""
 
     async def settled(self) -> None:
         """It is written at once."""

@@ -94,7 +94,7 @@ class Reason(Body, frozen=True):
 class Stop(Body, frozen=True):
     reason: ShortText = ""
     hold: bool = False
-    """What is in the queue stays there until somebody releases it."""
+    """What is in the queue stays there until someone releases it."""
 
 
 class Typed(Body, frozen=True):
@@ -296,7 +296,7 @@ class WaitingView(Struct, frozen=True):
 
 
 class InputView(Struct, frozen=True):
-    """A command that waits for somebody to type something, such as a password."""
+    """A command that waits for someone to type something, such as a password."""
 
     session: SessionView
     call_id: str

@@ -51,7 +51,7 @@ class CommandGateway:
     # --- sessions ---
 
     async def find(self, caller: Caller, session: str) -> SessionInfo:
-        """Somebody else's session is reported as not found."""
+        """Someone else's session is reported as not found."""
         try:
             info = await self._log.info(session)
         except NoSuchSession:
@@ -91,7 +91,7 @@ class CommandGateway:
                 return "waiting" if info.waiting else "idle"
 
     def _only_holds(self, session: str) -> bool:
-        """Nothing is running: what is in its queue waits until somebody releases it."""
+        """Nothing is running: what is in its queue waits until someone releases it."""
         state = self._engine.state(session)
         return state is not None and state.open_prompt is None and bool(state.held)
 

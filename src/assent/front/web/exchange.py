@@ -21,7 +21,7 @@ QUIET = ("/healthz", "/readyz", "/metrics", "/favicon.ico")
 _GIVEN = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _SESSION = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{16}")
 _MAX_SEGMENT = 30
-"""Longer parts of a path are cut: somebody may have put a token there."""
+"""Longer parts of a path are cut: someone may have put a token there."""
 
 
 class Exchange:

@@ -183,7 +183,7 @@ def _same(one: TextDelta | CallOutput, other: TextDelta | CallOutput) -> bool:
 
 
 class Feeds:
-    """Feeds exist while somebody watches, and a little longer, for those who reconnect."""
+    """Feeds exist while someone watches, and a little longer, for those who reconnect."""
 
     def __init__(self, log: SessionLog, runs_here: Callable[[str], object]) -> None:
         self._log = log

@@ -35,7 +35,7 @@ class Where(Struct, frozen=True, kw_only=True):
 
 
 def check_place(where: Where) -> None:
-    """Beyond this machine, TLS is required: anybody could read an unencrypted token."""
+    """Beyond this machine, TLS is required: anyone could read an unencrypted token."""
     if not 0 <= where.port <= _LAST_PORT:
         raise BadPlace(f"--port must be a number from 0 to {_LAST_PORT}, not {where.port}")
     if bad := [name for name in where.names if not _NAME.fullmatch(name)]:

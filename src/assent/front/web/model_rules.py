@@ -1,5 +1,5 @@
 """Which models a session may name over the API. A model in a file is a path on the server: the operator of the server
-decides which ones may be used, not everybody with a token.
+decides which ones may be used, not everyone with a token.
 """
 
 import os

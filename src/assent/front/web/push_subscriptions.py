@@ -1,7 +1,7 @@
 """The browsers that get web push messages about waiting questions: at most one per login, for as long as it lasts.
 
 A subscription names a URL that this server will post to. Only the push services of browsers are accepted, and those
-that the settings name: otherwise anybody with a token could make the server send requests into its own network.
+that the settings name: otherwise anyone with a token could make the server send requests into its own network.
 """
 
 import fnmatch

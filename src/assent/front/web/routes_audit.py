@@ -24,7 +24,7 @@ async def list_audit(
     kind: ShortText = "",
     by: ShortText = "",
 ) -> AuditList:
-    """The user who runs the server sees all records; other operators see those of their owner. Records that somebody
+    """The user who runs the server sees all records; other operators see those of their owner. Records that someone
     made unreadable are left out; the check names them."""
     who = caller.principal
     query = AuditQuery(

@@ -98,7 +98,7 @@ async def _not_waiting(app_state: AppState, session: str, call_id: str) -> NoRet
     if call_id not in state.calls:
         raise Problem("not-found", f"there is no call {call_id} in this session")
     if by is not None:
-        raise Problem("already-decided", f"already answered by {by or 'somebody'}", by=by)
+        raise Problem("already-decided", f"already answered by {by or 'someone'}", by=by)
     raise Problem("gone", f"call {call_id} is no longer waiting for an answer")
 
 

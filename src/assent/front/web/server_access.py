@@ -77,7 +77,7 @@ class Access:
 
     def may_log_in(self, principal: Principal) -> bool:
         """Whether they may log in another browser: only the user who runs the server. A named token may not, whatever
-        its name and role, because the login could outlive it and belong to somebody else."""
+        its name and role, because the login could outlive it and belong to someone else."""
         record = self._find(principal.token_id)
         return record is not None and record.kind != "named"
 

@@ -1,6 +1,6 @@
 """When each token was last used, and from where: saved now and then, so that a list can show which ones are in use.
 
-It is a file of its own: the list of valid tokens is never written just because somebody used one.
+It is a file of its own: the list of valid tokens is never written just because someone used one.
 """
 
 import asyncio

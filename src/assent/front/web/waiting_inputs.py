@@ -1,4 +1,4 @@
-"""Which commands wait for somebody to type something. The log does not know: what is typed is not recorded."""
+"""Which commands wait for someone to type something. The log does not know: what is typed is not recorded."""
 
 from msgspec import Struct
 

@@ -98,7 +98,7 @@ class Server:
 
     async def run(self, ready: Callable[["Server"], None]) -> None:
         _raise_file_limit()
-        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can trigger its warnings, as often as they like
+        logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anyone can trigger its warnings, as often as they like
         listener = listen(self._where)
         self.port = listener.getsockname()[1]
         self.address = address_of(self._where, self.port)
@@ -140,7 +140,7 @@ class Server:
     # --- reloading ---
 
     async def reload(self, read: Callable[[], Settings]) -> None:
-        """New certificates, settings and log file, without interrupting anybody. What cannot be used is reported, and
+        """New certificates, settings and log file, without interrupting anyone. What cannot be used is reported, and
         the old one stays."""
         self._server_log.reopen()
         try:

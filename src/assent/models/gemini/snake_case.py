@@ -9,7 +9,7 @@ from assent.models.wire_json import BAD_JSON
 
 _SNAKE_KEY = re.compile(rb'"[a-z]+(?:_[a-z]+)+"\s*:')
 _AS_THEY_ARE = frozenset({"args"})
-"""What the names inside belong to somebody else: a tool."""
+"""What the names inside belong to someone else: a tool."""
 
 
 def in_camel_case(event: bytes) -> bytes:

@@ -398,7 +398,7 @@ def script(use: Use, words: Words) -> None:
         use.problems.append("a wildcard is passed on to an unknown program")
 
 
-_SERVING = frozenset(("dev", "start", "serve", "server", "watch", "worker", "studio"))  # until somebody stops them
+_SERVING = frozenset(("dev", "start", "serve", "server", "watch", "worker", "studio"))  # until someone stops them
 
 
 def _named_script(use: Use, name: str) -> None:

@@ -277,7 +277,7 @@ _OCTAL = lazy_pattern(r"0*([0-7]{3})")
 
 def _same_rights(rule: str, mode: str) -> bool:
     """Whether a chmod mode gives the rights that a rule names: `0777`, `a+rwx` and `u+rwx,go=rwx` are `777`. A rule
-    that names nobody (`+x`) covers everybody.
+    that names nobody (`+x`) covers everyone.
     """
     wanted, given = _rights(rule), _rights(mode)
     if not wanted or not given:

@@ -153,7 +153,7 @@ class Files:
     # --- content ---
 
     def read(self, path: str, limit: int, *, asked: bool = False) -> bytes:
-        """`asked`: somebody was told that this file usually holds secrets."""
+        """`asked`: someone was told that this file usually holds secrets."""
         try:
             return self._access.read_bytes(path, limit, protected_ok=asked).data
         except WorkspaceError as error:

@@ -293,7 +293,7 @@ def _meanwhile(found: UpperChanges) -> list[str]:
 def _changed(paths: Iterable[str]) -> ToolFailed:
     return ToolFailed(
         "changed_since_shown",
-        f"Nothing was applied, because somebody else has changed these since the trial: {_listed(tuple(paths))}.",
+        f"Nothing was applied, because someone else has changed these since the trial: {_listed(tuple(paths))}.",
     )
 
 

@@ -1,5 +1,5 @@
 // The service worker: makes the page installable, keeps its files for a start without a network, and opens the right card
-// when somebody taps a notification. It never sees a token, and nothing of the API is kept.
+// when someone taps a notification. It never sees a token, and nothing of the API is kept.
 
 const CACHE = "assent-page";
 /** Whatever query a link has, it is the same page. */

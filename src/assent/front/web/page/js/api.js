@@ -19,7 +19,7 @@ export class Problem extends Error {
 /** The server cannot be reached. */
 export class Unreachable extends Error {}
 
-/** Kept in this browser until it expires, is revoked or somebody logs out. */
+/** Kept in this browser until it expires, is revoked or someone logs out. */
 export const token = {
   get: () => localStorage.getItem(TOKEN) ?? "",
   /** @param {string} value */

@@ -41,7 +41,7 @@ function Login() {
     ${state.loginProblem && html`<p class="problem" role="alert">${prose(state.loginProblem)}</p>`}
     <p>Open the link that <code>assent serve</code> printed. It works once, within a minute. For a new one, press Enter in its terminal, or run <code>assent serve login</code> on that machine.</p>
     <form class="form" onSubmit=${stopped(() => void useToken(text))}>
-      <label>Or paste a token that somebody gave you
+      <label>Or paste a token that someone gave you
         <input type="password" autocomplete="off" value=${text} onInput=${(/** @type {Event} */ event) => setText(valueOf(event))} />
       </label>
       <button type="submit" disabled=${!text.trim()}>Log in</button>

@@ -79,7 +79,7 @@ function useAnswers(session, call, approval, view) {
     yes,
     always: () => setPanel("always"),
     edit() {
-      if (asksAgain) void send({ outcome: "modify_with_editor" }); // tells others that somebody is editing it
+      if (asksAgain) void send({ outcome: "modify_with_editor" }); // tells others that someone is editing it
       setPanel("edit");
     },
     refuse: () => setPanel("refuse"),

@@ -57,7 +57,7 @@ function useFollow(session) {
     if ((follows.current || pinned.current || answered) && !answering && !showFromTop() && follows.current) toEnd();
   };
   /** If the questions do not fit into the view, the first one is shown from its start, and stays there while the others still
-   * load, until somebody does something. After scrolling to the end, the view follows again. */
+   * load, until someone does something. After scrolling to the end, the view follows again. */
   const showFromTop = () => {
     const cards = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])];
     const [first] = cards;

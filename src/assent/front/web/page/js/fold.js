@@ -76,7 +76,7 @@ export class Talk {
     return this.openPrompt !== "";
   }
 
-  /** The commands that are waiting for somebody to type something. */
+  /** The commands that are waiting for someone to type something. */
   get inputs() {
     return [...this.calls.values()].filter((call) => call.type === "executing" && call.wanted);
   }
@@ -223,7 +223,7 @@ export class Talk {
     }
   }
 
-  /** A reply without usage costs nothing that anybody could count.
+  /** A reply without usage costs nothing that anyone could count.
    * @param {{ usage?: import("./types.d.ts").Usage, cost?: number | null }} event */
   #pay({ usage, cost }) {
     if (usage) this.cost = this.cost === null || cost == null ? null : this.cost + cost;
@@ -311,7 +311,7 @@ function following(call, event) {
     case "approval.modifying":
       return { ...call, modifying_by: event.by };
     case "approval.answered":
-      return { ...call, request: event.args ? { ...request, args: event.args } : request, answered_by: event.by || "somebody" };
+      return { ...call, request: event.args ? { ...request, args: event.args } : request, answered_by: event.by || "someone" };
     case "trial.started":
       return { ...call, tried_by: event.by, output: "" };
     case "call.scheduled":

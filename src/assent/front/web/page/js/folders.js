@@ -27,7 +27,7 @@ export function FolderPicker({ folder, choose }) {
   </div>`;
 }
 
-/** What is in the folder; the last known listing while somebody types. @param {string} folder */
+/** What is in the folder; the last known listing while someone types. @param {string} folder */
 function useListing(folder) {
   const [listing, setListing] = useState(/** @type {Listing | null} */ (null));
   useEffect(() => {

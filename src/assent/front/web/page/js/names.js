@@ -2,6 +2,6 @@
 
 /** @param {string | undefined} by @param {string | undefined} me */
 export function who(by, me) {
-  if (!by) return "somebody";
+  if (!by) return "someone";
   return by === me ? "you" : by.replace(/@[^@]*$/, "") || by;
 }

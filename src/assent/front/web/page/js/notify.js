@@ -48,7 +48,7 @@ function notify(title, body, tag, hash) {
   }
 }
 
-/** A turn ended while nobody was looking: the title says so until somebody does. @param {import("./fold.js").Talk} talk @param {string} status */
+/** A turn ended while nobody was looking: the title says so until someone does. @param {import("./fold.js").Talk} talk @param {string} status */
 export function announceEnd({ session, title }, status) {
   if (!document.hidden) return;
   state.unseenEnd = true;

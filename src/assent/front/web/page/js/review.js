@@ -1,4 +1,4 @@
-// How somebody looks at a change: which parts are folded, one column or side by side, how much around each part.
+// How someone looks at a change: which parts are folded, one column or side by side, how much around each part.
 
 import { useLayoutEffect, useMemo, useState } from "./html.js";
 import { scrollToGap } from "./seen.js";

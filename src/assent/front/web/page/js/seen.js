@@ -8,7 +8,7 @@ import { added, firstGap, total } from "./ranges.js";
 /** @typedef {{ id: string, lines: number }} Block */
 
 const SLACK_PX = 4;
-/** Milliseconds: what is on screen for less, e.g. while somebody scrolls fast, does not count as seen. */
+/** Milliseconds: what is on screen for less, e.g. while someone scrolls fast, does not count as seen. */
 const DWELL_MS = 150;
 
 /** @param {Element} element */

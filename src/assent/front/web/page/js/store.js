@@ -35,7 +35,7 @@ export const state = {
   dialog: /** @type {Dialog} */ (""),
   /** The session that the dialog is about. */
   about: { id: "", title: "" },
-  /** Whether a turn has ended since somebody last looked. */
+  /** Whether a turn has ended since someone last looked. */
   unseenEnd: false,
   /** Announced by screen readers. */
   said: "",

@@ -1,4 +1,4 @@
-// The list of suggestions while somebody types: a listbox controlled by the text box,
+// The list of suggestions while someone types: a listbox controlled by the text box,
 // https://www.w3.org/WAI/ARIA/apg/patterns/combobox/
 
 import { get } from "./api.js";
@@ -29,7 +29,7 @@ export function useSuggestions(box, write, offers) {
     const mine = ++newest.current;
     setShown((before) => still(before, word));
     if (!word) return;
-    if (word.kind === "file") await new Promise((wake) => setTimeout(wake, PAUSE_MS)); // fewer requests while somebody keeps typing
+    if (word.kind === "file") await new Promise((wake) => setTimeout(wake, PAUSE_MS)); // fewer requests while someone keeps typing
     if (newest.current !== mine) return;
     let items = /** @type {Candidate[]} */ ([]);
     for (const some of offers(word)) {

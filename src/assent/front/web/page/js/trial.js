@@ -29,7 +29,7 @@ export function Tried({ trial, parts, left, choose }) {
   return html`<div class="trial">
     <p class="soft">Tried in a copy of the workspace, without network: ${visible(trial.ended)}</p>
     ${(trial.notes ?? []).map((note) => html`<p class="soft">${visible(note)}</p>`)}
-    ${Boolean(trial.stale?.length) && html`<p class="alarm">Somebody else has changed this since: ${visible((trial.stale ?? []).join(", "))}. Try it again.</p>`}
+    ${Boolean(trial.stale?.length) && html`<p class="alarm">Someone else has changed this since: ${visible((trial.stale ?? []).join(", "))}. Try it again.</p>`}
     <${Printed} text=${trial.output} />
     ${parts.map((part, place) => html`<${OnePart} key=${place} ...${{ part, out: left.has(part.number), choose: several ? choose : undefined }} />`)}
     ${parts.length === 0 && html`<p>It changed nothing.</p>`}

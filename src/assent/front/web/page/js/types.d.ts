@@ -96,7 +96,7 @@ export interface Queued {
   tool?: string;
   /** The model reads it at its next step. */
   steer?: boolean;
-  /** It waits until somebody releases the queue. */
+  /** It waits until someone releases the queue. */
   held?: boolean;
 }
 /** Something that is not text; `data` is base64. */
@@ -312,7 +312,7 @@ export interface Waiting {
   hunks: Hunk[];
   shown?: Shown;
 }
-/** A command that waits for somebody to type something. */
+/** A command that waits for someone to type something. */
 export interface WaitingInput {
   session: Session;
   call_id: string;
