@@ -20,6 +20,8 @@ _NEW_LINE_MODE = 20
 _IN_LINE = r"\r(?!\n)|\x08|\x1b\[[0-9;?]*[CDGKhl]"
 _MOVES_IN_LINE = re.compile(_IN_LINE)
 _MOVES_AWAY = re.compile(r"\x1b\[[0-9;?]*[ABEFHJSTdfr]|\x1b[78M]")
+_UNSHOWN = re.compile(r"\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?")
+"""Images and the like (DCS, SOS, PM, APC), which pyte would show as text."""
 _NAMES = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 _COLOURS = {
     **{name: 30 + place for place, name in enumerate(_NAMES)},
@@ -59,12 +61,14 @@ class Played:
     def __init__(self, width: int = WIDTH, height: int = HEIGHT) -> None:
         import pyte
 
-        self._screen = pyte.Screen(width, height)
+        from assent.app.output_screen import OutputScreen
+
+        self._screen = OutputScreen(width, height)
         self._screen.set_mode(_NEW_LINE_MODE)
         self._stream = pyte.Stream(self._screen)
 
     def feed(self, text: str) -> None:
-        self._stream.feed(text)
+        self._stream.feed(_UNSHOWN.sub("", text))
 
     def rows(self) -> list[str]:
         """Without the empty ones at the end."""
@@ -80,7 +84,8 @@ class Played:
 
     def _row(self, y: int) -> str:
         cells = self._screen.buffer[y]
-        return _row(cells[x] for x in range(max(cells, default=-1) + 1))
+        first = -1 if -1 in cells else 0
+        return _row(cells[x] for x in range(first, max(cells, default=-1) + 1))
 
 
 def _row(cells: "Iterable[Char]") -> str:

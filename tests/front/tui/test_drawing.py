@@ -171,6 +171,29 @@ def test_what_was_written_over_is_gone(text: str, shown: str):
     assert settled(text).replace("\x1b[31m\x1b[0m", "") == shown.replace("\x1b[31m\x1b[0m", "")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("10%\r100% \u2714\ufe0f done, 3 files written", "100% \u2714\ufe0f done, 3 files written"),
+        ("x\r\U0001f469\u200d\U0001f467 are here", "\U0001f469\u200d\U0001f467 are here"),
+        ("x\r\u202eabc\u202c zero\u200bwidth", "\u202eabc\u202c zero\u200bwidth"),
+        ("x\rcafe\u0301 au lait", "caf\u00e9 au lait"),
+        ("x\rone\x85two", "one\x85two"),
+        ("one\ntwo\x1b[1A\r\ufeffONE", "\ufeffONE\ntwo"),
+    ],
+)
+def test_a_character_without_width_takes_no_text_with_it(text: str, shown: str):
+    assert settled(text) == shown
+
+
+def test_an_image_in_the_output_is_not_shown_as_text():
+    assert settled("x\rbefore \x1bPq#0;2;0;0;0~~\x1b\\after") == "before after"
+
+
+def test_a_letter_with_very_many_marks_is_drawn_with_some_of_them():
+    assert len(settled("x\ra" + "\u0301" * 1_000_000 + "b")) < 50
+
+
 def test_colours_survive_and_nothing_else_that_a_terminal_obeys():
     strips = draw_display(INK, TerminalDisplay("\x1b[32mok\x1b[0m \x1b]0;title\x07\x1b[5n\u202e"), 60)
     text = "".join(strip.text for strip in strips)
