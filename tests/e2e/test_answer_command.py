@@ -200,6 +200,49 @@ def test_a_question_of_an_earlier_run_is_not_refused_because_nobody_is_there_now
     assert len(program.events_of_type("prompt.submitted")) == 1
 
 
+@pytest.mark.spec("G6")
+@pytest.mark.spec("J1")
+def test_a_stream_that_continues_a_session_announces_the_questions_that_wait(program: Program):
+    session = leave_waiting(program, CANARY, write("new.txt", "new\n"))
+    asked = program.events_of_type("approval.requested")
+    announced = program.run("--resume", session, "-o", "stream-json").of_type("approval.requested")
+    assert [one["call_id"] for one in announced] == ["run", "write"]  # in the order of the calls
+    assert {one["call_id"]: one["approval"] for one in announced} == {one["call_id"]: one["approval"] for one in asked}
+    assert {one["seq"] for one in announced} == {0}  # they are announced again, not asked again
+    assert program.events_of_type("approval.requested") == asked
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.spec("C10")
+def test_a_script_that_continues_a_session_can_answer_what_is_announced(program: Program):
+    session = leave_waiting(program, CANARY)
+    with program.start("--resume", session, "--ask", "wait", "-o", "stream-json") as running:
+        announced = running.until_type("approval.requested")
+        assert program.run("answer", session, announced["call_id"], "yes").code == 0
+        ended = running.wait()
+    assert len(ended.of_type("approval.requested")) == 1
+    assert (ended.result["status"], (program.folder / "canary").read_text()) == ("success", "x\n")
+
+
+@pytest.mark.spec("G6")
+def test_a_question_that_is_asked_anew_is_announced_once(program: Program):
+    (program.folder / "notes.txt").write_text("one\n")
+    session = leave_waiting(program, write("notes.txt", "two\n"))
+    (program.folder / "notes.txt").write_text("three\n")
+    (announced,) = program.run("--resume", session, "-o", "stream-json").of_type("approval.requested")
+    assert "-three" in announced["approval"]["details"]["diff"]
+    assert announced["seq"] > 0
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.spec("J1")
+def test_a_question_that_is_no_longer_needed_is_not_announced(program: Program):
+    session = leave_waiting(program, write("new.txt", "new\n"))
+    ended = program.run("--resume", session, "-o", "stream-json", "--allowed-tools", "write_file")
+    assert ended.of_type("approval.requested") == []
+    assert (ended.result["status"], (program.folder / "new.txt").read_text()) == ("success", "new\n")
+
+
 @pytest.mark.spec("C10")
 @pytest.mark.parametrize(
     ("args", "said"),

@@ -39,6 +39,10 @@ class LazyScheduler:
         if self._loaded is not None:
             await self._loaded.rejudge()
 
+    async def judged(self) -> None:
+        if self._loaded is not None:
+            await self._loaded.judged()
+
     def waiting(self) -> list[AwaitingApproval]:
         return [] if self._loaded is None else self._loaded.waiting()
 

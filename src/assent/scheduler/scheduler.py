@@ -126,6 +126,11 @@ class Scheduler:
         """Judge every waiting call again, after the mode has changed."""
         await self._answers.rejudge()
 
+    async def judged(self) -> None:
+        """Waits until the calls in progress are judged. Calls from the log are judged again before that."""
+        for task in list(self._tasks.values()):
+            await task.answerable.wait()
+
     def waiting(self) -> list[AwaitingApproval]:
         return [task.call for task in self._tasks.values() if isinstance(task.call, AwaitingApproval)]
 
@@ -205,6 +210,7 @@ class Scheduler:
         finally:
             batch.settle()
             for task in batch.tasks:
+                task.answerable.set()  # even if it never began, whoever waits for it must know
                 self._tasks.pop(task.call_id, None)
             self._start_next()
 

@@ -263,8 +263,10 @@ class Runner:
         return ""
 
     async def caught_up(self) -> None:
-        """Waits until the commands that arrived while nobody had the session open are taken."""
+        """Waits until the commands that arrived while nobody had the session open are taken, and the questions of
+        earlier processes are judged again."""
         await self._caught_up.wait()
+        await self._scheduler.judged()
 
     @property
     def idle(self) -> bool:

@@ -49,7 +49,8 @@ class RunningSession(Protocol):
         ...
 
     async def caught_up(self) -> None:
-        """Waits until the commands that arrived while nobody had the session open are taken."""
+        """Waits until the commands that arrived while nobody had the session open are taken, and the questions of
+        earlier processes are judged again."""
         ...
 
     async def close(self) -> None: ...

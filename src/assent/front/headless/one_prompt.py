@@ -150,6 +150,8 @@ class HeadlessRun:
         """The prompt whose end we are waiting for."""
         self._key: str | None = None
         self._questions = bool(runner.state.waiting())
+        self._told: set[str] = set()
+        """The approvals that the output has."""
         self._events: Subscription | None = None
         self._left = False
         self._interrupts = 0
@@ -157,6 +159,7 @@ class HeadlessRun:
 
     async def until_done(self) -> int:
         known, prompts = self._runner.state.seq, self._runner.state.prompts
+        asked = {call.approval.id for call in self._runner.state.waiting()}
         self._events = self._runner.subscribe()
         for call in self._runner.state.pending():
             self._output.known(call.request)
@@ -166,17 +169,18 @@ class HeadlessRun:
             text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
             return _failed(self._output, Failure("input", text), self._runner.session)
         try:
-            await self._follow(self._events, known)
+            await self._follow(self._events, known, asked)
         finally:
             if self._asker is not None:
                 self._asker.stop()
         return self._finish_waiting() if self._left else self._finish()
 
-    async def _follow(self, events: "Subscription", known: int) -> None:
+    async def _follow(self, events: "Subscription", known: int, asked: set[str]) -> None:
         self._leave_if_nobody_can_answer()
         if not self._left:
             await self._begin()
         await self._show_opening(known)
+        self._announce_waiting(asked)
         self._output.flush()
         async for envelope in events:
             if await self._show(envelope):
@@ -203,7 +207,21 @@ class HeadlessRun:
         after = 0 if self._request.resume is None else self._runner.opened_at - 1
         for envelope in await self._runner.read(after):
             if envelope.seq <= until:
-                self._output.event(envelope)
+                self._tell(envelope)
+
+    def _tell(self, envelope: Envelope) -> None:
+        if isinstance(envelope.event, ApprovalRequested):
+            self._told.add(envelope.event.approval.id)
+        self._output.event(envelope)
+
+    def _announce_waiting(self, asked: set[str]) -> None:
+        """Tells whoever reads the stream which questions of earlier runs still wait. They have been judged again: if
+        one was asked anew, the stream has that, or will have it."""
+        for call in self._runner.waiting():
+            if call.approval.id in asked - self._told:
+                args = call.request.args if call.edited else None
+                event = ApprovalRequested(call.request.call_id, call.approval, args, call.request.about)
+                self._tell(Envelope(0, time.time(), self._runner.session, event))
 
     async def _begin(self) -> None:
         if self._request.mode is not None and self._request.mode != self._runner.state.mode:
@@ -217,7 +235,7 @@ class HeadlessRun:
 
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event to everyone concerned; returns whether it was the last one."""
-        self._output.event(envelope)
+        self._tell(envelope)
         if self._asker is not None:
             await self._asker.event(envelope)
         if not envelope.seq:  # only announced, as every piece of text is: nothing to count, and never the last
