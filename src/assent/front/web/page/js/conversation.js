@@ -54,15 +54,15 @@ function useFollow(session) {
   const keepUp = () => {
     const answering = box.current?.querySelector(".card:focus-within");
     const answered = begun.current && !begun.current.isConnected; // then the next question is shown, wherever the view is
-    if ((follows.current || pinned.current || answered) && !answering && !showFromTop() && follows.current) toEnd();
+    if ((follows.current || pinned.current || answered) && !answering && !showFromTop() && follows.current && !isReading(cards())) toEnd();
   };
+  const cards = () => [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])];
   /** If the questions do not fit into the view, the first one is shown from its start, and stays there while the others still
    * load, until someone does something. After scrolling to the end, the view follows again. */
   const showFromTop = () => {
-    const cards = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll(".card") ?? [])];
-    const [first] = cards;
+    const [first, ...others] = cards();
     if (!first) begun.current = null;
-    if (!first || (first === begun.current && !pinned.current) || fitTogether(first, cards[cards.length - 1])) return false;
+    if (!first || (first === begun.current && !pinned.current) || fitTogether([first, ...others])) return false;
     begun.current = first;
     follows.current = false;
     first.scrollIntoView({ block: "start" });
@@ -96,8 +96,14 @@ function useFollow(session) {
   return { box, atEnd, onScroll, toEnd };
 }
 
-/** @param {HTMLElement} first @param {HTMLElement} last */
-const fitTogether = (first, last) => last.offsetTop + last.offsetHeight - first.offsetTop <= (first.closest(".scroll-area")?.clientHeight ?? 0);
+/** Whether all questions fit into the view. @param {HTMLElement[]} cards */
+function fitTogether(cards) {
+  const [first, last] = [cards[0], cards[cards.length - 1]];
+  return last.offsetTop + last.offsetHeight - first.offsetTop <= (first.closest(".scroll-area")?.clientHeight ?? 0);
+}
+
+/** Whether lines must still be read that following the end could move out of the view. @param {HTMLElement[]} cards */
+const isReading = (cards) => cards.some((card) => card.querySelector(".next-unseen")) && !fitTogether(cards);
 
 /** The commands that run in the background. @param {{ session: string, commands: import("./types.d.ts").Background[] }} props */
 function Behind({ session, commands }) {
