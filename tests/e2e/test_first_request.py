@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 HOOK = """
-import os, sys
+import asyncio, os, sys
+
+asyncio.BaseEventLoop.time = lambda loop: 0.0  # on a busy machine, what waits for a moment could otherwise be first
 
 def on_connect(event, args):
     if event == "socket.connect" and isinstance(args[1], tuple):

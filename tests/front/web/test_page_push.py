@@ -30,6 +30,12 @@ UNSEEN = """async () => {
         await new Promise((wake) => setTimeout(wake, 20));
     }
 }"""
+SHOWING = """() => {
+    const show = self.registration.showNotification.bind(self.registration);
+    self.showing = new Promise((done) => {
+        self.registration.showNotification = (...what) => show(...what).then(done);
+    });
+}"""
 CLICKED = "(hash) => openCard(hash).catch(() => {})"  # only a real click may bring the window to the front
 
 
@@ -60,6 +66,14 @@ class Pushed:
         """Nobody looks at the page any more: the browser tells the worker a little after the page is left."""
         self.worker.evaluate(UNSEEN)
 
+    def show(self, message: dict[str, Any]) -> None:
+        """Deliver, and wait until the worker has shown it: a browser that is asked for the notifications while it shows
+        one may forget that one.
+        """
+        self.worker.evaluate(SHOWING)
+        self.deliver(message)
+        self.worker.evaluate("self.showing")
+
     def shown(self, count: int) -> list[list[str]]:
         return self.worker.evaluate(SHOWN, count)
 
@@ -80,7 +94,7 @@ def test_a_pushed_question_is_shown_leads_to_its_card_and_goes_when_it_was_answe
         page.goto("about:blank")  # whoever looks at the page sees the card there
         pushed.until_unseen()
         tab.complaints.clear()  # there, the test itself may not store its token
-        pushed.deliver(told)
+        pushed.show(told)
         link = f"#/s/{session}/q/{told['id']}"
         assert pushed.shown(1) == [["Assent asks", told["text"], told["id"], link]]
         tab.go("#/inbox")
