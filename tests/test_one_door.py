@@ -14,6 +14,7 @@ from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.scheduler.call import Failed
 from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from assent.tools.tool import AnyTool
@@ -101,7 +102,7 @@ async def test_with_nobody_to_ask_nothing_that_changes_anything_runs(tmp_path: P
     journal = ListJournal()
     network = ForbiddenNetwork()
     registry = Registry(network.tools(tmp_path))
-    scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, attended=False)
+    scheduler = Scheduler("s", registry, Policy(roots=(str(tmp_path),)), journal, SchedulerOptions(attended=False))
     before = tree(tmp_path)
     harness = SchedulerHarness()
     changing = [harness.call(name, args=ARGS[name]) for name in CHANGING]

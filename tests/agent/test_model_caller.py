@@ -71,7 +71,7 @@ async def test_when_the_quota_is_used_up_the_smaller_model_takes_over_and_an_eve
     harness = SessionHarness({"chunks": [{"error": {"kind": "quota", "message": "no more today"}}]})
     smaller = ScriptedModel(SessionHarness(text("From the small one.")).scenario, "small")
     runner = await harness.open()
-    runner._turn_runner._loop._turn._fallback = lambda: smaller  # pyright: ignore[reportPrivateUsage]
+    runner._turn_runner._loop._caller._fallback = lambda: smaller  # pyright: ignore[reportPrivateUsage]
     async with runner:
         await harness.send(runner, Submit("go"))
         assert (await harness.until_done()).status == "completed"

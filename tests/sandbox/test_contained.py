@@ -18,6 +18,7 @@ from assent.sandbox.bubblewrap import bubblewrap
 from assent.sandbox.confinement import Confinement
 from assent.scheduler.call import Failed, Success
 from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.tools.registry import Registry
 from assent.tools.shell import ShellTool
 from assent.tools.support.files import Files
@@ -131,7 +132,7 @@ async def test_a_contained_command_really_is_and_the_record_says_so(tmp_path: Pa
     tool = ShellTool(Files(Workspace([str(work)], str(work))), ShellOptions(confinement=lambda: confinement))
     journal = ListJournal()
     policy = Policy([], "contained", roots=(str(work),))
-    scheduler = Scheduler("s", Registry([tool]), policy, journal, attended=False)
+    scheduler = Scheduler("s", Registry([tool]), policy, journal, SchedulerOptions(attended=False))
     harness = SchedulerHarness()
     commands = ("touch here", f"touch {outside}/there", "exec 3<>/dev/tcp/127.0.0.1/1")
     calls = [harness.call(SHELL, args={"command": command}) for command in commands]

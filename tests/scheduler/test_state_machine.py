@@ -40,6 +40,7 @@ from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Terminal, ToolCall, advance, begin
 from assent.scheduler.refusals import Refused
 from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.tools.registry import Registry
 from assent.tools.tool import AnyTool
 from support.doubles import StackedEditNote, World
@@ -102,9 +103,8 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.journal = CrashableJournal(self.events)
         grants = [event.grant for event in self.events if isinstance(event, GrantAdded)]
         self.policy = Policy(RULES, self.mode, grants, roots=("/w",))
-        self.scheduler = Scheduler(
-            "s", Registry(self._tools()), self.policy, self.journal, gate=self.gate, max_parallel=3
-        )
+        options = SchedulerOptions(gate=self.gate, max_parallel=3)
+        self.scheduler = Scheduler("s", Registry(self._tools()), self.policy, self.journal, options)
         pending = [call for call in self.states().values() if not isinstance(call, Terminal)]
         self.batches = [self.scheduler.restore(pending)] if pending else []
 

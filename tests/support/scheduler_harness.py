@@ -14,6 +14,7 @@ from assent.policy.rules import Rule
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import ToolCall, advance, begin
 from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.tools.registry import Registry
 from assent.tools.tool import AnyTool
 from support.doubles import (
@@ -62,11 +63,7 @@ class SchedulerHarness:
         """The clock."""
         self.timer = 0.0
         """Monotonic; the clock may be changed."""
-        self.scheduler = Scheduler(
-            "s",
-            registry or Registry(note_tools(self.world)),
-            self.policy,
-            self.journal,
+        options = SchedulerOptions(
             gate=gate,
             attended=attended,
             max_parallel=max_parallel,
@@ -74,6 +71,8 @@ class SchedulerHarness:
             clock=lambda: self.now,
             timer=lambda: self.timer,
         )
+        tools = registry or Registry(note_tools(self.world))
+        self.scheduler = Scheduler("s", tools, self.policy, self.journal, options)
         self._ids = itertools.count(1)
 
     def call(self, tool: str, call_id: str = "", args: dict[str, object] | None = None, **more: object) -> CallRequest:

@@ -15,6 +15,7 @@ from assent.policy.rules import Rule
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import Failed, Success, Terminal, ToolCall
 from assent.scheduler.scheduler import Scheduler
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.tools.builtin import builtin_tools
 from assent.tools.registry import Registry
 from assent.tools.support.shell_options import ShellOptions
@@ -67,7 +68,8 @@ class ToolsHarness:
 
     def opened(self) -> Scheduler:
         """A scheduler as a new process would create it."""
-        return Scheduler("s", self.registry, self.policy, self.journal, gate=self.gate, attended=self._attended)
+        options = SchedulerOptions(gate=self.gate, attended=self._attended)
+        return Scheduler("s", self.registry, self.policy, self.journal, options)
 
     def schedule(self, *specs: Spec) -> Batch:
         """The calls get the ids c1, c2 … in order."""

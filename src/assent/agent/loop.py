@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from assent.agent.ending import Ending
 from assent.agent.failure_advice import NearestModels, explain
 from assent.agent.model_caller import ModelCaller, Reply
@@ -26,42 +28,36 @@ PREPARE_DELAY = 0.1
 """Seconds after which a request has been sent, and hardly any model has answered."""
 
 
+class LoopOptions(Struct, frozen=True, kw_only=True):
+    """What the loop gets from the session around it."""
+
+    request: Callable[[], Request]
+    """Makes the next request."""
+    usage: Callable[[], Usage]
+    """The tokens that the session has used so far."""
+    settled: Callable[[Sequence[Terminal]], Awaitable[None]]
+    """Called with every finished batch, before the model gets the results."""
+    make_room: Callable[[str], Awaitable[None]]
+    """Called before each request."""
+    shorten: Callable[[str], Awaitable[bool]]
+    """Called after a request that was too long for the model; returns whether it helped."""
+    reached_limit: Callable[[], Awaitable[str]]
+    """Returns which limit forbids another request; empty if none does."""
+    interject: Callable[[str], Awaitable[None]]
+    """Adds what the person wants the model to read now."""
+    max_turns: int = DEFAULT_MAX_TURNS
+    masker: Masker = field(default_factory=Masker)
+    nearest_models: NearestModels | None = None
+
+
 class AgentLoop:
     def __init__(
-        self,
-        turn: ModelCaller,
-        scheduler: "Scheduler | LazyScheduler",
-        journal: "Journal",
-        *,
-        request: Callable[[], Request],
-        usage: Callable[[], Usage],
-        settled: Callable[[Sequence[Terminal]], Awaitable[None]],
-        make_room: Callable[[str], Awaitable[None]],
-        shorten: Callable[[str], Awaitable[bool]],
-        reached_limit: Callable[[], Awaitable[str]],
-        interject: Callable[[str], Awaitable[None]],
-        max_turns: int = DEFAULT_MAX_TURNS,
-        masker: Masker | None = None,
-        nearest_models: NearestModels | None = None,
+        self, caller: ModelCaller, scheduler: "Scheduler | LazyScheduler", journal: "Journal", options: LoopOptions
     ) -> None:
-        """`request` makes the next request; `settled` is called with every finished batch, before the model gets the
-        results; `make_room` runs before each request, `shorten` after one that was too long for the model, and returns
-        whether it helped. `reached_limit` returns which limit forbids another request, if any. `interject` adds what
-        the person wants the model to read now.
-        """
-        self._turn = turn
+        self._caller = caller
         self._scheduler = scheduler
         self._journal = journal
-        self._request = request
-        self._usage = usage
-        self._settled = settled
-        self._make_room = make_room
-        self._shorten = shorten
-        self._reached_limit = reached_limit
-        self._interject = interject
-        self._max_turns = max_turns
-        self._masker = masker or Masker()
-        self._nearest_models = nearest_models
+        self._options = options
         self._begun = False
         self._cancel_wanted = False
         self._ending = False
@@ -75,7 +71,7 @@ class AgentLoop:
 
         After a crash, `unfinished` are the calls that were left, and `ended` is set if only the record is missing.
         """
-        before = self._usage()
+        before = self._options.usage()
         self._begun = True
         try:
             if self._cancel_wanted or self.closing:
@@ -86,11 +82,11 @@ class AgentLoop:
         except Parked:
             raise  # the turn is not over: it continues when the session is opened again
         except Exception as error:
-            told = self._masker.text(f"{type(error).__name__}: {error}")
+            told = self._options.masker.text(f"{type(error).__name__}: {error}")
             ending = Ending("failed", Failure("internal_error", told))
         finally:
             self._begun = self._cancel_wanted = False
-        used = _difference(self._usage(), before)
+        used = _difference(self._options.usage(), before)
         self._ending = True
         try:
             await self._journal.record(TurnFinished(prompt_id, ending.status, ending.failure, used))
@@ -117,18 +113,18 @@ class AgentLoop:
         try:
             return await self._until_done(prompt_id, unfinished)
         except ModelError as error:
-            told = await explain(error, self._turn.model, self._nearest_models)
-            return Ending("failed", Failure(error.type, self._masker.text(told)))
+            told = await explain(error, self._caller.model, self._options.nearest_models)
+            return Ending("failed", Failure(error.type, self._options.masker.text(told)))
 
     async def _until_done(self, prompt_id: str, unfinished: "Batch | None") -> Ending:
         guard: LoopGuard | None = None
         if unfinished is not None and (_nothing_to_tell(await self._results(unfinished)) or self.closing):
             return Ending("cancelled")
-        for _ in range(self._max_turns):
-            await self._interject(prompt_id)
-            if limit := await self._reached_limit():
+        for _ in range(self._options.max_turns):
+            await self._options.interject(prompt_id)
+            if limit := await self._options.reached_limit():
                 return Ending("limit_reached", Failure("limit_reached", limit))
-            await self._make_room(prompt_id)
+            await self._options.make_room(prompt_id)
             reply = await self._ask_or_shorten(prompt_id)
             if not reply.calls:
                 return reply.ending
@@ -145,7 +141,7 @@ class AgentLoop:
         try:
             return await self._ask(prompt_id)
         except ContextTooLong:
-            if not await self._shorten(prompt_id):
+            if not await self._options.shorten(prompt_id):
                 raise
             return await self._ask(prompt_id)
 
@@ -153,7 +149,7 @@ class AgentLoop:
         """Prepare the tools while the model thinks, but not before the request has been sent."""
         preparing = asyncio.get_running_loop().call_later(PREPARE_DELAY, self._scheduler.prepare)
         try:
-            return await self._turn.run(self._request(), prompt_id)
+            return await self._caller.run(self._options.request(), prompt_id)
         finally:
             preparing.cancel()
 
@@ -163,7 +159,7 @@ class AgentLoop:
     async def _results(self, batch: "Batch") -> list[Terminal]:
         try:
             results = await batch.results()
-            await self._settled(results)
+            await self._options.settled(results)
             return results
         except asyncio.CancelledError:
             self._scheduler.cancel(batch, self._cancel_reason or "Assent was closed.")

@@ -12,13 +12,12 @@ from assent.parts import Failure
 from assent.plan import ExecutedFile
 from assent.policy.action import Action
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import Clock
 from assent.scheduler.call import AwaitingApproval, Scheduled
 from assent.scheduler.call_task import CallTask, Journal, LiveChannel
 from assent.scheduler.connection_gate import Ask, ConnectionGate
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.scheduler.second_try import SecondTry
 from assent.scheduler.transitions import Transitions
-from assent.secrets.mask import Masker
 from assent.tools.tool import Invocation, Permit, ToolFailed, ToolResult
 
 Settle = Callable[[], Awaitable[None]]
@@ -27,22 +26,11 @@ Settle = Callable[[], Awaitable[None]]
 class Execution:
     """`ask_below` is passed each time, not kept: the scheduler owns this, and a cycle would keep both alive."""
 
-    def __init__(
-        self,
-        transitions: Transitions,
-        policy: Policy,
-        journal: Journal,
-        masker: Masker,
-        clock: Clock,
-        settle: Settle | None = None,
-    ) -> None:
-        """`settle` is awaited before an event that refers to what a call keeps outside the log."""
-        self._settle = settle
+    def __init__(self, transitions: Transitions, policy: Policy, journal: Journal, options: SchedulerOptions) -> None:
         self._transitions = transitions
         self._policy = policy
         self._journal = journal
-        self._masker = masker
-        self._clock = clock
+        self._options = options
 
     async def run(self, task: CallTask, ask_below: Ask) -> None:
         assert task.invocation is not None
@@ -52,9 +40,9 @@ class Execution:
         self._transitions.run(task)
         await self._transitions.move(task, CallStarted(task.call_id, permit.digest, change))
         failpoints.hit("started")
-        gate = ConnectionGate(task, self._policy, self._clock, ask_below)
-        again = SecondTry(task, self._clock, ask_below, attended=self._transitions.attended)
-        live = LiveChannel(task, self._journal, self._masker, gate, again)
+        gate = ConnectionGate(task, self._policy, self._options.clock, ask_below)
+        again = SecondTry(task, self._options.clock, ask_below, attended=self._options.attended)
+        live = LiveChannel(task, self._journal, self._options.masker, gate, again)
         try:
             result = await _closing(live, gate, task.invocation.execute(permit, live))
             await self._keep()
@@ -68,8 +56,9 @@ class Execution:
         failpoints.hit("finished")
 
     async def _keep(self) -> None:
-        if self._settle is not None:
-            await self._settle()
+        """Before an event that refers to what a call keeps outside the log."""
+        if self._options.settle is not None:
+            await self._options.settle()
 
     async def _change(self, task: CallTask, invocation: Invocation) -> FileChange | None:
         try:
@@ -98,8 +87,8 @@ class Execution:
 
     def trial_channel(self, task: CallTask, ask_below: Ask) -> LiveChannel:
         """A trial has no network, so its gate is never asked."""
-        gate = ConnectionGate(task, self._policy, self._clock, ask_below)
-        return LiveChannel(task, self._journal, self._masker, gate)
+        gate = ConnectionGate(task, self._policy, self._options.clock, ask_below)
+        return LiveChannel(task, self._journal, self._options.masker, gate)
 
     def trial_permit(self, task: CallTask, call: AwaitingApproval) -> Permit:
         """A person has seen the command, or the mode has it tried, and it changes nothing."""

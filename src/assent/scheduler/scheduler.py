@@ -7,32 +7,32 @@ affect its siblings; a journal that cannot write stops everything.
 """
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 
 from assent import failpoints
 from assent.approval import Approval, Decision
 from assent.commands import Answer
-from assent.events import CallRequest, CallRequested, CallsQueued, GateKind
+from assent.events import CallRequest, CallRequested, CallsQueued
 from assent.parts import Failure
 from assent.policy.decision import Verdict
 from assent.policy.policy import Policy
 from assent.scheduler.answers import CHANGED_SINCE_TRIED, Answers
-from assent.scheduler.approvals import Clock, trial_of
+from assent.scheduler.approvals import trial_of
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Executing, Scheduled, Terminal, ToolCall, Validating
 from assent.scheduler.call_task import CallTask, Journal
 from assent.scheduler.execution import Execution
 from assent.scheduler.refusals import NotWaiting, Refused
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.scheduler.transitions import Over, Transitions
 from assent.scheduler.trial_runs import STOPPED, TrialRuns, drop_trial
-from assent.secrets.mask import Masker
 from assent.tools.registry import Registry
 from assent.tools.tool import Invocation
 
+_DEFAULTS = SchedulerOptions()
 INTERRUPTED = Failure(
     "interrupted",
     "Assent stopped while this call was running. Whether it took effect is unknown; it was not run again. "
@@ -61,41 +61,17 @@ class Scheduler:
         registry: Registry,
         policy: Policy,
         journal: Journal,
-        *,
-        gate: GateKind = "batch",
-        attended: bool = True,
-        max_parallel: int = 64,
-        approval_ttl: float | None = None,
-        clock: Clock = time.time,
-        timer: Clock = time.monotonic,
-        masker: Masker | None = None,
-        give_way: Callable[[], Awaitable[None]] | None = None,
-        settle: Callable[[], Awaitable[None]] | None = None,
+        options: SchedulerOptions = _DEFAULTS,
     ) -> None:
-        """`give_way` is awaited before a call runs: there may be something more urgent. `settle` stores what a call
-        keeps outside the log."""
         self._journal = journal
-        self._gate: GateKind = gate
-        self._clock = clock
-        self._slots = asyncio.Semaphore(max_parallel)
+        self._options = options
+        self._slots = asyncio.Semaphore(options.max_parallel)
         self._tasks: dict[str, CallTask] = {}
         self._running: asyncio.Task[None] | None = None
         self._queue: deque[Batch] = deque()
         self._parking = False
-        masker = masker or Masker()
-        self._give_way = give_way
-        self._transitions = Transitions(
-            session,
-            registry,
-            policy,
-            journal,
-            attended=attended,
-            approval_ttl=approval_ttl,
-            clock=clock,
-            timer=timer,
-            masker=masker,
-        )
-        self._execution = Execution(self._transitions, policy, journal, masker, clock, settle)
+        self._transitions = Transitions(session, registry, policy, journal, options)
+        self._execution = Execution(self._transitions, policy, journal, options)
         self._answers = Answers(self._tasks, self._transitions, policy, journal)
 
     # --- the client interface ---
@@ -107,7 +83,7 @@ class Scheduler:
     def schedule(self, requests: CallRequest | Sequence[CallRequest]) -> Batch:
         """Take one or more calls as one batch; it starts at once, or after the previous batch."""
         many = (requests,) if isinstance(requests, CallRequest) else requests
-        now = self._clock()
+        now = self._options.clock()
         return self._enqueue(self._batch([CallTask(Validating(request, now)) for request in many], fresh=True))
 
     def restore(self, calls: Iterable[ToolCall]) -> Batch:
@@ -255,7 +231,7 @@ class Scheduler:
         verdict = await self._transitions.judge(task, invocation)
         batch.overlay.enter(task)
         batch.judging.passed(task.at)
-        if self._gate == "eager":
+        if self._options.gate == "eager":
             batch.order.declare(task)
         return verdict
 
@@ -291,7 +267,7 @@ class Scheduler:
 
         A single call is looked at again right before it starts, like all, and that is enough.
         """
-        if self._gate == "batch" and not batch.alone:
+        if self._options.gate == "batch" and not batch.alone:
             await self._arrive(task, batch)
             if isinstance(task.call, Scheduled) and (task.postponed or task.call.decision.source == "person"):
                 await self._look_again(task)
@@ -310,8 +286,8 @@ class Scheduler:
         waited = await batch.order.come(task)
         task.in_turn = True
         async with self._slots:
-            if self._give_way is not None:
-                await self._give_way()
+            if self._options.give_way is not None:
+                await self._options.give_way()
             if waited or task.postponed or (task.action is not None and task.action.details is not None):
                 await self._look_again(task)
                 await self._until_answered(task)

@@ -26,12 +26,12 @@ from assent.policy.action import Action
 from assent.policy.decision import Verdict
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.policy import Policy
-from assent.scheduler.approvals import Clock, make_approval
+from assent.scheduler.approvals import make_approval
 from assent.scheduler.call import Executing, advance
 from assent.scheduler.call_task import CallTask, Journal
 from assent.scheduler.digest import action_digest, run_mark
 from assent.scheduler.masking import masked
-from assent.secrets.mask import Masker
+from assent.scheduler.scheduler_options import SchedulerOptions
 from assent.tools.registry import Registry
 from assent.tools.response import cancelled_result, failure_result, to_result
 from assent.tools.tool import AnyTool, InvalidParams, Invocation, Resources, ToolFailed, ToolResult
@@ -110,23 +110,13 @@ class Transitions:
         registry: Registry,
         policy: Policy,
         journal: Journal,
-        *,
-        attended: bool,
-        approval_ttl: float | None,
-        clock: Clock,
-        timer: Clock,
-        masker: Masker,
+        options: SchedulerOptions,
     ) -> None:
-        """`clock` gives the time of day, which may be changed; `timer` is monotonic."""
         self._session = session
         self._registry = registry
         self._policy = policy
         self._journal = journal
-        self.attended = attended
-        self._approval_ttl = approval_ttl
-        self._clock = clock
-        self._timer = timer
-        self._masker = masker
+        self._options = options
 
     def prepare(self) -> None:
         for tool in self._registry:
@@ -145,22 +135,22 @@ class Transitions:
         return task.recorded
 
     def now(self) -> float:
-        return self._clock()
+        return self._options.clock()
 
     def begin(self, task: CallTask) -> None:
         """Measured from now; for a call of an earlier process, plus the time it has taken so far by the clock."""
-        task.since = self._timer() - since(task.call.started_at, self._clock())
+        task.since = self._options.timer() - since(task.call.started_at, self._options.clock())
 
     def run(self, task: CallTask) -> None:
-        task.runs_since = self._timer()
+        task.runs_since = self._options.timer()
 
     def max_wait(self, task: CallTask, approval: Approval) -> float | None:
         """Seconds until the approval expires. Changing the clock meanwhile has no effect."""
         if approval.expires_at is None:
             return None
         if task.expiry is None or task.expiry[0] != approval.id:
-            task.expiry = (approval.id, self._timer() + approval.expires_at - self._clock())
-        return max(0.0, task.expiry[1] - self._timer())
+            task.expiry = (approval.id, self._options.timer() + approval.expires_at - self._options.clock())
+        return max(0.0, task.expiry[1] - self._options.timer())
 
     # --- toward a decision ---
 
@@ -245,7 +235,7 @@ class Transitions:
         await self.fail(task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
 
     async def ask_or_fail(self, task: CallTask, invocation: Invocation, why: str) -> None:
-        if not self.attended:
+        if not self._options.attended:
             await self.fail(task, _nobody_to_ask(task, why))
         await self.ask(task, invocation, why)
 
@@ -254,8 +244,8 @@ class Transitions:
     ) -> None:
         """With `tried`, it is tried at once, and the question that follows is about what it did."""
         assert task.action is not None
-        limits = [limit for limit in (self._approval_ttl, task.max_wait) if limit is not None]
-        expires = self._clock() + min(limits) if limits else None
+        limits = [limit for limit in (self._options.approval_ttl, task.max_wait) if limit is not None]
+        expires = self._options.clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
         untried = await self._why_untried(task, invocation)
         keeps = self._policy.keeps_grants
@@ -369,12 +359,12 @@ class Transitions:
     def finish(self, task: CallTask, event: CallFinished, *before: DurableEvent) -> Awaitable[None]:
         took = self._milliseconds(task.since)
         ran = None if task.runs_since is None else self._milliseconds(task.runs_since)
-        event = event if task.exact else masked(event, self._masker)
+        event = event if task.exact else masked(event, self._options.masker)
         about = "" if task.request.about else new_about(task)
         return self.move(task, *before, replace(event, duration_ms=took, ran_ms=ran, about=about))
 
     def _milliseconds(self, moment: float) -> int:
-        return round((self._timer() - moment) * 1000)
+        return round((self._options.timer() - moment) * 1000)
 
 
 def _nobody_to_ask(task: CallTask, why: str) -> Failure:

@@ -119,12 +119,9 @@ def make_scheduler(
 ) -> LazyScheduler:
     def load() -> "Scheduler":
         from assent.scheduler.scheduler import Scheduler
+        from assent.scheduler.scheduler_options import SchedulerOptions
 
-        return Scheduler(
-            state.session,
-            registry,
-            policy(),
-            journal,
+        how = SchedulerOptions(
             gate=state.gate,
             attended=options.attended,
             max_parallel=options.max_parallel,
@@ -134,5 +131,6 @@ def make_scheduler(
             give_way=options.give_way,
             settle=options.settle,
         )
+        return Scheduler(state.session, registry, policy(), journal, how)
 
     return LazyScheduler(load)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assent import __version__
-from assent.agent.loop import AgentLoop
+from assent.agent.loop import AgentLoop, LoopOptions
 from assent.agent.model_caller import ModelCaller
 from assent.agent.system_prompt import system_prompt
 from assent.approval import Mode
@@ -137,14 +137,36 @@ class Runner:
 
     def _make_turn_runner(self, caller: ModelCaller, ids: CallIds, registry: Registry) -> TurnRunner:
         """Nothing in it refers to the runner: a closed session is freed at once, without garbage collection."""
-        state, context_files, policy, options = self.state, self._context_files, self._policy, self._options
+        state, policy, options = self.state, self._policy, self._options
         steering = Steering(self._journal, lambda text: options.load_mentions(text, policy))
         reached_limit = SpendingGuard(state, self._log, options.limits, options.clock).reached_limit
         compaction = Compaction(caller, state, self._journal, options.compress_above, registry.may_prune, reached_limit)
-        loop = AgentLoop(
-            caller,
-            self._scheduler,
+        how = self._loop_options(caller, registry, compaction, steering, reached_limit)
+        loop = AgentLoop(caller, self._scheduler, self._journal, how)
+        return TurnRunner(
+            state,
             self._journal,
+            self._scheduler,
+            loop,
+            compaction=compaction,
+            context_files=self._context_files,
+            ids=ids,
+            steering=steering,
+            titler=_titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
+            mentions=lambda text: options.load_mentions(text, policy),
+            changed=self._news.set,
+        )
+
+    def _loop_options(
+        self,
+        caller: ModelCaller,
+        registry: Registry,
+        compaction: Compaction,
+        steering: Steering,
+        reached_limit: Callable[[], Awaitable[str]],
+    ) -> LoopOptions:
+        state, context_files, options = self.state, self._context_files, self._options
+        return LoopOptions(
             request=lambda: _request(caller, state, context_files, registry, options),
             usage=lambda: state.usage,
             settled=_one_after_the_other(context_files.settled, PlanApproval(self._settings).settled),
@@ -155,19 +177,6 @@ class Runner:
             max_turns=options.max_turns,
             masker=options.masker,
             nearest_models=options.nearest_models,
-        )
-        return TurnRunner(
-            state,
-            self._journal,
-            self._scheduler,
-            loop,
-            compaction=compaction,
-            context_files=context_files,
-            ids=ids,
-            steering=steering,
-            titler=_titler(state, self._journal, caller, reached_limit) if options.makes_titles else None,
-            mentions=lambda text: options.load_mentions(text, policy),
-            changed=self._news.set,
         )
 
     # --- opening and closing ---
