@@ -14,7 +14,7 @@ import msgspec
 from assent.files.private_folder import PrivateFolder
 from assent.mcp.manager import McpManager
 from assent.mcp.pins import PinStore
-from assent.mcp.server_supervisor import State, Status
+from assent.mcp.server_supervisor import ServerContext, State, Status
 from assent.mcp_config import Entry, McpServer
 from assent.tools.registry import Registry
 from support.waiting import WAIT_LIMIT
@@ -75,9 +75,10 @@ class ManagerHarness:
         self._news = asyncio.Event()
         given = {"HOME": str(folder), "PATH": "/usr/bin:/bin"} if env is None else env
         store = PinStore(folder / "pins.json")
-        self.manager = McpManager(
-            servers, str(folder), self.registry, store, env=given, pause=lambda _: 0.02, outputs=outputs
+        context = ServerContext(
+            folder=str(folder), registry=self.registry, env=given, pause=lambda _: 0.02, outputs=outputs
         )
+        self.manager = McpManager(servers, context, store)
         self.manager.listen(self._tell)
 
     def _tell(self, status: Status) -> None:

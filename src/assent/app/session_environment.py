@@ -192,9 +192,12 @@ class SessionEnvironment:
 
     def _start_servers(self, pins: "PinStore") -> None:
         from assent.mcp.manager import McpManager
+        from assent.mcp.server_supervisor import ServerContext
 
-        folder, env, masker = self._folder, self._env, self.masker
-        self.mcp = McpManager(self.servers, folder, self.registry, pins, env=env, masker=masker, outputs=self._outputs)
+        context = ServerContext(
+            folder=self._folder, registry=self.registry, env=self._env, masker=self.masker, outputs=self._outputs
+        )
+        self.mcp = McpManager(self.servers, context, pins)
         self.mcp.start()
 
     def _start_project(self, commands: ProjectCommands, pins: "PinStore") -> None:

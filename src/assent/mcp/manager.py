@@ -1,18 +1,14 @@
 """All servers of a folder: started together in the background, closed together, and queried by any front end."""
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable, Mapping
 
-from assent.files.private_folder import PrivateFolder
 from assent.mcp.offers import Prompt, Resource, Template
 from assent.mcp.pins import PinStore
 from assent.mcp.resource_tools import LIST, READ, ListResourcesTool, ReadResourceTool
-from assent.mcp.server_supervisor import ServerSupervisor, Status, pause_before
+from assent.mcp.server_supervisor import ServerContext, ServerSupervisor, Status
 from assent.mcp_config import McpServer
 from assent.parts import Media, Text
-from assent.secrets.mask import Masker
-from assent.tools.registry import Registry
 from assent.tools.tool import ToolFailed
 
 Listener = Callable[[Status], None]
@@ -23,37 +19,15 @@ class NoSuchServer(ValueError):
 
 
 class McpManager:
-    def __init__(
-        self,
-        servers: Iterable[McpServer],
-        folder: str,
-        registry: Registry,
-        pins: PinStore,
-        *,
-        env: Mapping[str, str] = os.environ,
-        pause: Callable[[int], float] = pause_before,
-        masker: Masker | None = None,
-        outputs: PrivateFolder | None = None,
-    ) -> None:
-        """`outputs` is the folder for results that are too long for the model."""
+    def __init__(self, servers: Iterable[McpServer], context: ServerContext, pins: PinStore) -> None:
         self._listeners: list[Listener] = []
-        self._registry = registry
+        self._registry = context.registry
         self._supervisors = {
-            server.name: ServerSupervisor(
-                server,
-                folder,
-                registry,
-                pins.of(server.identity),
-                self._announce,
-                env=env,
-                pause=pause,
-                masker=masker,
-                outputs=outputs,
-            )
+            server.name: ServerSupervisor(server, context, pins.of(server.identity), self._announce)
             for server in servers
             if server.entry.enabled
         }
-        registry.await_with(self._settled_for)
+        self._registry.await_with(self._settled_for)
 
     # --- lifecycle ---
 

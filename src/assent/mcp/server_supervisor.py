@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from assent.files.private_folder import PrivateFolder
 from assent.mcp.definitions import Definition, Refusal, define
@@ -30,6 +30,8 @@ from assent.tools.registry import Registry
 from assent.tools.tool import Resources, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from assent.mcp.server_connection import ServerConnection
 
 State = Literal["connecting", "ready", "failed", "disconnected"]
@@ -60,32 +62,31 @@ def pause_before(attempt: int) -> float:
     return min(30.0, 0.5 * 2 ** min(attempt, 10))
 
 
+class ServerContext(Struct, frozen=True, kw_only=True):
+    """What all servers of a session share."""
+
+    folder: str
+    registry: Registry
+    env: Mapping[str, str] = os.environ
+    pause: Callable[[int], float] = pause_before
+    masker: Masker = field(default_factory=Masker)
+    """Masks what a program or a library prints, which may repeat what it was given."""
+    outputs: PrivateFolder | None = None
+    """The folder for results that are too long for the model."""
+
+
 class ServerSupervisor:
     def __init__(
-        self,
-        server: McpServer,
-        folder: str,
-        registry: Registry,
-        pins: Pins,
-        tell: Callable[[Status], None],
-        *,
-        env: Mapping[str, str] = os.environ,
-        pause: Callable[[int], float] = pause_before,
-        masker: Masker | None = None,
-        outputs: PrivateFolder | None = None,
+        self, server: McpServer, context: ServerContext, pins: Pins, announce: Callable[[Status], None]
     ) -> None:
         self.server = server
         self.status = Status(server=server.name, state="connecting")
         self.offers = Offers()
         self.log: deque[str] = deque(maxlen=LOG_LINES)
-        self._folder, self._env = folder, env
-        self._registry = registry
+        self._context = context
         self._pins = pins
-        self._tell = tell
-        self._pause = pause
-        self._masker = masker or Masker()
-        """For the last output of a program, or of a library, which may repeat what they were given."""
-        self._outputs = KeptResults(outputs, self._masker)
+        self._announce = announce
+        self._outputs = KeptResults(context.outputs, context.masker)
         self._definitions: dict[str, Definition] = {}
         self._connection: ServerConnection | None = None
         self._settled = asyncio.Event()
@@ -96,6 +97,8 @@ class ServerSupervisor:
         self._stirred = asyncio.Event()
         self._lost = ""
         self._era: Era = "sse" if server.entry.type == "sse" else "auto"
+        self._ready_at = 0.0
+        """When the current connection became ready, by the event loop's clock; 0 if it has not."""
         self._was_ready = False
         self._stopped = False
         self._task: asyncio.Task[None] | None = None
@@ -128,7 +131,7 @@ class ServerSupervisor:
         failures = 0
         while not self._stopped and (failures < ATTEMPTS or self._may_return):
             if failures:
-                await asyncio.sleep(self._pause(failures - 1))
+                await asyncio.sleep(self._context.pause(failures - 1))
             self._say("connecting")
             held, reason = await self._run_connection()
             failures = 1 if held >= STEADY_SECONDS else failures + 1
@@ -160,21 +163,13 @@ class ServerSupervisor:
         """
         loop = asyncio.get_running_loop()
         connection_module = await asyncio.to_thread(importlib.import_module, "assent.mcp.server_connection")
-        self._lost, ready = "", 0.0
+        self._lost, self._ready_at = "", 0.0
         self._stirred.clear()
         other: Era | None = None
         try:
-            async with contextlib.AsyncExitStack() as stack:
-                async with asyncio.timeout(self.server.entry.start_timeout):
-                    connecting = connection_module.connect(self.server, self._folder, self._env, self, era)
-                    self._connection = connection = await stack.enter_async_context(connecting)
-                    await self._discover(connection)
-                ready = loop.time()
-                self._was_ready = True
-                if not self._lost:
-                    self._turned.set()
-                self._settle()
-                await self._until_lost(connection)
+            await self._connected(
+                connection_module.connect(self.server, self._context.folder, self._context.env, self, era)
+            )
             reason = self._lost
         except MissingVariable as error:
             reason = str(error)
@@ -184,7 +179,21 @@ class ServerSupervisor:
         finally:
             self._connection = None
             self._turned.clear()
+        ready = self._ready_at
         return (max(loop.time() - ready, 1e-9) if ready else 0.0), reason, None if ready else other
+
+    async def _connected(self, connecting: "AbstractAsyncContextManager[ServerConnection]") -> None:
+        """Connects, discovers, and waits until the connection is lost."""
+        async with contextlib.AsyncExitStack() as stack:
+            async with asyncio.timeout(self.server.entry.start_timeout):
+                self._connection = connection = await stack.enter_async_context(connecting)
+                await self._discover(connection)
+            self._ready_at = asyncio.get_running_loop().time()
+            self._was_ready = True
+            if not self._lost:
+                self._turned.set()
+            self._settle()
+            await self._until_lost(connection)
 
     def _other_way(self, era: Era, error: Exception) -> Era | None:
         """An older program may exit at the newer handshake; an older address provides an event stream."""
@@ -208,27 +217,27 @@ class ServerSupervisor:
         found, refused = await asyncio.to_thread(define, self.server.name, wanted)  # hostile schemas take a while
         self._pins.look(found)
         self._definitions = {definition.tool: definition for definition in found}
-        self._registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
+        self._context.registry.replace_server(self.server.name, [McpTool(self, definition) for definition in found])
         self._say("ready", refused=(*self.offers.malformed, *refused))
 
     def _forget(self) -> None:
         self._definitions = {}
         self.offers = Offers()
-        self._registry.replace_server(self.server.name, ())
+        self._context.registry.replace_server(self.server.name, ())
 
     def _say(self, state: State, reason: str = "", refused: tuple[Refusal, ...] = ()) -> None:
         unseen = tuple(d.name for d in self._definitions.values() if self._pins.unseen(d))
         self.status = Status(
             server=self.server.name,
             state=state,
-            reason=make_safe(self._masker.text(reason), "label").text,
+            reason=make_safe(self._context.masker.text(reason), "label").text,
             tools=tuple(definition.name for definition in self._definitions.values()),
             refused=refused,
             unseen=unseen,
             prompts=len(self.offers.prompts),
             resources=len(self.offers.resources) + len(self.offers.templates),
         )
-        self._tell(self.status)
+        self._announce(self.status)
 
     # --- what the connection tells ---
 
@@ -243,7 +252,7 @@ class ServerSupervisor:
         self._stirred.set()
 
     def log_line(self, line: str) -> None:
-        self.log.append(make_safe(self._masker.text(line[:1000]), "label").text)
+        self.log.append(make_safe(self._context.masker.text(line[:1000]), "label").text)
 
     # --- what the tools need ---
 
@@ -324,5 +333,5 @@ class ServerSupervisor:
         return self._connection
 
     def _not_connected(self, reason: str) -> ToolFailed:
-        text = f"The server {self.name} is not connected: {make_safe(self._masker.text(reason), 'label').text}."
+        text = f"The server {self.name} is not connected: {make_safe(self._context.masker.text(reason), 'label').text}."
         return ToolFailed("mcp_not_connected", text)
