@@ -11,7 +11,6 @@ from assent.files.secret_names import (
     harmless_globs,
     secret_folders,
     secret_globs,
-    secret_pathspecs,
     secret_pattern,
     secret_samples,
 )
@@ -113,13 +112,6 @@ def test_one_glob_for_the_copies_of_many_names_hides_no_code() -> None:
         "parsers.json.md",
         "apply.txt.md",
     ]  # copies of data, by the look of it
-
-
-def test_git_is_told_of_the_same_names_at_any_depth_and_in_any_case() -> None:
-    specs = secret_pathspecs()
-    assert ":(exclude,icase,glob)**/.env" in specs
-    assert ":(exclude,icase,glob)**/.ssh/**" in specs
-    assert len(specs) == len(secret_globs()) + len(secret_folders())
 
 
 def test_the_short_way_for_code_leads_past_no_secret() -> None:

@@ -23,6 +23,7 @@ from assent.front.web.web_server import Server, Where
 from assent.mcp_config import Servers
 from assent.session.log import SessionLog
 from assent.session.sqlite_log import SqliteLog
+from support.issued_tokens import issue
 from support.program import Program, Running, asks_for, says, write
 from support.waiting import WAIT_LIMIT
 
@@ -103,7 +104,7 @@ class Served:
         return api
 
     def token(self, name: str, role: Role, owner: str = "") -> str:
-        return self.server.tokens.issue(name, role, owner=owner)
+        return issue(self.server.tokens, name, role, owner=owner)
 
 
 async def until_waiting(api: Api, session: str | None = None, count: int = 1) -> list[Json]:

@@ -223,12 +223,6 @@ def secret_folders() -> tuple[str, ...]:
     return (".env", ".envs", *FOLDERS.split(), ".docker", "gcloud", "gh")
 
 
-def secret_pathspecs() -> tuple[str, ...]:
-    """Pathspecs that keep a git command from showing secrets: whatever is tracked, at any depth."""
-    files = (f":(exclude,icase,glob)**/{glob}" for glob in secret_globs())
-    return (*files, *(f":(exclude,icase,glob)**/{folder}/**" for folder in secret_folders()))
-
-
 @cache
 def secret_samples() -> frozenset[str]:
     """Names of secrets, to test a wildcard against."""

@@ -26,6 +26,7 @@ from assent.front.web.security import (
 from assent.front.web.server_log import no_log
 from assent.front.web.token_uses import TokenUses
 from assent.front.web.traffic import Traffic
+from support.issued_tokens import issue
 
 pytestmark = pytest.mark.spec("H4")
 
@@ -78,7 +79,7 @@ class Entry:
         self.inside = Inside()
         self.caller = AnyCaller()
         self.tokens = TokenStore(folder / "tokens.json")
-        self.token = self.tokens.issue("bob", "viewer")
+        self.token = issue(self.tokens, "bob", "viewer")
         self.traffic = Traffic()
         self.uses = TokenUses(folder / "token-uses.json")
         self.door = AccessControl(
@@ -228,7 +229,7 @@ async def test_a_login_needs_no_token_and_has_a_short_body(entry: Entry):
 async def test_who_asks_too_often_is_slowed_down_alone(tmp_path: Path):
     entry = Entry(tmp_path, RequestLimits(requests_per_second=0, burst=2))
     assert [await entry.status() for _ in range(3)] == [204, 204, 429]
-    other = entry.tokens.issue("eve", "viewer")
+    other = issue(entry.tokens, "eve", "viewer")
     assert (await entry.ask(token=other)).status == 204
     assert (await entry.ask("/")).status == 204
 
@@ -430,7 +431,7 @@ def store(tmp_path: Path, now: list[float]) -> TokenStore:
 
 
 def test_a_token_is_good_until_its_very_second(store: TokenStore, now: list[float]):
-    token = store.issue("bob", "viewer", seconds=10)
+    token = issue(store, "bob", "viewer", seconds=10)
     holder = store.check(token)
     assert holder is not None
     now[0] = 109.9
@@ -440,7 +441,7 @@ def test_a_token_is_good_until_its_very_second(store: TokenStore, now: list[floa
 
 
 def test_a_token_without_an_end_stays_good_until_it_is_taken_away(store: TokenStore, now: list[float]):
-    token, other = store.issue("bob", "viewer"), store.issue("eve", "operator", owner="eve", kind="browser")
+    token, other = issue(store, "bob", "viewer"), issue(store, "eve", "operator", owner="eve", kind="browser")
     bob, eve = store.check(token), store.check(other)
     assert bob and eve and (eve.owner, eve.role, bob.owner) == ("eve", "operator", "")
     now[0] = 1e12
@@ -450,21 +451,21 @@ def test_a_token_without_an_end_stays_good_until_it_is_taken_away(store: TokenSt
 
 
 def test_what_has_expired_is_not_written_again(store: TokenStore, now: list[float], tmp_path: Path):
-    store.issue("bob", "viewer", seconds=10)
-    store.issue("eve", "viewer", seconds=20)
-    store.issue("ann", "viewer")
+    issue(store, "bob", "viewer", seconds=10)
+    issue(store, "eve", "viewer", seconds=20)
+    issue(store, "ann", "viewer")
     now[0] = 110.0
-    store.issue("joe", "viewer")
+    issue(store, "joe", "viewer")
     found = msgspec.json.decode((tmp_path / "tokens.json").read_bytes(), type=list[TokenRecord])
     assert [record.name for record in found] == ["eve", "ann", "joe"]
 
 
 def test_what_two_processes_write_does_not_take_the_others_tokens_away(store: TokenStore, tmp_path: Path):
     other = TokenStore(tmp_path / "tokens.json")
-    mine, theirs = store.issue("bob", "viewer"), other.issue("eve", "viewer")
-    also_mine = store.issue("bill", "viewer")
+    mine, theirs = issue(store, "bob", "viewer"), issue(other, "eve", "viewer")
+    also_mine = issue(store, "bill", "viewer")
     assert all(found.check(token) for found in (store, other) for token in (mine, theirs, also_mine))
-    bob = store.check(store.issue("bo", "viewer"))
+    bob = store.check(issue(store, "bo", "viewer"))
     assert len(other.revoke(lambda record: record.name.startswith("b"))) == 3, "also what it has not read yet"
     assert bob and not store.holds(bob)
     assert [record.name for record in TokenStore(tmp_path / "tokens.json").records()] == ["eve"]
@@ -476,7 +477,7 @@ def test_taking_nothing_away_writes_nothing(store: TokenStore, tmp_path: Path):
 
 
 def test_without_its_file_no_token_is_good(store: TokenStore, tmp_path: Path):
-    token = store.issue("bob", "viewer")
+    token = issue(store, "bob", "viewer")
     (tmp_path / "tokens.json").unlink()
     assert store.check(token) is None
 

@@ -12,6 +12,7 @@ from assent.config import PushSettings
 from assent.front.web.access_tokens import TokenStore
 from assent.front.web.push_storage import PushFile
 from assent.front.web.push_subscriptions import PushSubscriptions
+from support.issued_tokens import issue
 from support.push_service import PushService, verified
 from support.served import Json, Served, until_waiting
 from support.waiting import WAIT_LIMIT, until
@@ -137,7 +138,7 @@ async def test_the_key_and_the_subscriptions_survive_a_restart_in_a_file_of_the_
     path, tokens = tmp_path / "push.json", TokenStore(tmp_path / "tokens.json")
     first = PushSubscriptions(PushFile(path), PushSettings(), tokens, {})
     key = await first.public_key()
-    principal = tokens.check(tokens.issue("ann", "operator", owner=""))
+    principal = tokens.check(issue(tokens, "ann", "operator", owner=""))
     assert principal is not None
     await first.add(principal, PushTarget(**VALID))
     assert path.stat().st_mode & 0o777 == 0o600

@@ -22,6 +22,7 @@ from assent.config import Settings
 from assent.front.web.listening import BadPlace, Where, check_place, place_for
 from assent.session.sqlite_log import SqliteLog
 from support.certs import make_certificate
+from support.issued_tokens import issue
 from support.older_log import take_back_to
 from support.program import Program
 from support.proxy import Proxy
@@ -214,7 +215,7 @@ async def test_nobody_else_gets_a_login_code(served: Served):
     """It would outlive their own token, and bear another name."""
     for token in (served.token("bob", "operator"), served.token("eve", "operator", owner="eve")):
         assert (await refused(served.api(token).post("/login-codes"))).status == 403
-    same_name = served.server.tokens.issue("ann", "operator", seconds=60)
+    same_name = issue(served.server.tokens, "ann", "operator", seconds=60)
     assert (await refused(served.api(same_name).post("/login-codes"))).status == 403
 
 

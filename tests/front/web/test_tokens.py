@@ -15,6 +15,7 @@ from assent.front.web import event_stream
 from assent.front.web.access_tokens import BadToken, TokenStore
 from assent.front.web.request_limits import source_of
 from assent.front.web.token_uses import TokenUses
+from support.issued_tokens import issue
 from support.program import Program
 from support.served import Json, Served, refused
 from support.waiting import WAIT_LIMIT
@@ -148,7 +149,7 @@ async def test_an_expired_token_ends_its_stream(served: Served):
     session = (await api.create())["id"]
     now = [0.0]
     served.server.tokens._clock = lambda: now[0]  # pyright: ignore[reportPrivateUsage]
-    token = served.server.tokens.issue("bob", "viewer", seconds=10)
+    token = issue(served.server.tokens, "bob", "viewer", seconds=10)
     watching = Watching(served.api(token), session)
     stream = asyncio.create_task(watching())
     await watching.open.wait()
@@ -159,10 +160,10 @@ async def test_an_expired_token_ends_its_stream(served: Served):
 def test_a_revoked_token_does_not_come_back_when_two_processes_write_at_once(tmp_path: Path):
     """The second has read the file before the first changes it."""
     one, two = TokenStore(tmp_path / "tokens.json"), TokenStore(tmp_path / "tokens.json")
-    token = one.issue("bob", "operator")
+    token = issue(one, "bob", "operator")
     assert two.check(token)
     one.revoke(lambda record: record.name == "bob")
-    two.issue("eve", "viewer")
+    issue(two, "eve", "viewer")
     assert one.check(token) is None and two.check(token) is None
 
 
@@ -173,25 +174,25 @@ def test_a_revoked_token_does_not_come_back_when_two_processes_write_at_once(tmp
 def test_a_token_that_is_never_valid_is_an_error(tmp_path: Path, seconds: float):
     store = TokenStore(tmp_path / "tokens.json")
     with pytest.raises(BadToken, match="more than 0"):
-        store.issue("bob", "viewer", seconds=seconds)
+        issue(store, "bob", "viewer", seconds=seconds)
     assert store.records() == []
 
 
 def test_a_name_belongs_to_one_token_of_an_owner(tmp_path: Path):
     now = [0.0]
     store = TokenStore(tmp_path / "tokens.json", clock=lambda: now[0])
-    store.issue("bob", "viewer", seconds=10)
+    issue(store, "bob", "viewer", seconds=10)
     with pytest.raises(BadToken, match="already a token named bob"):
-        store.issue("bob", "operator")
-    store.issue("bob", "viewer", owner="eve")
+        issue(store, "bob", "operator")
+    issue(store, "bob", "viewer", owner="eve")
     now[0] = 11.0
-    store.issue("bob", "operator")
+    issue(store, "bob", "operator")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "ann@10.0.0.1", "a\nb", "x" * 65, "a\x1b[2J"])
 def test_a_name_cannot_pass_for_someone_else_in_the_record(tmp_path: Path, name: str):
     with pytest.raises(BadToken):
-        TokenStore(tmp_path / "tokens.json").issue(name, "viewer")
+        issue(TokenStore(tmp_path / "tokens.json"), name, "viewer")
 
 
 def test_the_command_line_lists_and_revokes_one_by_one(tmp_path: Path):

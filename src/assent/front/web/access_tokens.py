@@ -122,20 +122,6 @@ class TokenBook(ABC):
 
     # --- what they mean ---
 
-    def issue(
-        self,
-        name: str,
-        role: Role,
-        *,
-        owner: str = "",
-        seconds: float | None = None,
-        kind: TokenKind = "named",
-    ) -> str:
-        """The new token, which nobody can read again. Raises BadToken."""
-        new = self.prepare(name, role, owner=owner, seconds=seconds, kind=kind)
-        self.add(new.record)
-        return new.token
-
     def prepare(
         self,
         name: str,
