@@ -234,15 +234,7 @@ async def _in_environment(
     *,
     keep_history: bool,
 ) -> LocalClient:
-    model, watched, typing = opened.model, setup.watched, setup.typing
-    blobs = blob_store(log, setup.settings.blobs, setup.env) if is_shared(setup.env) else None
-    environment = open_environment(
-        setup.env, folder, setup.settings, session, model, opened.access, watched=watched, typing=typing, blobs=blobs
-    )
-    if environment.kept is not None:
-        await environment.kept.restore()
-    if not setup.only:
-        environment.start()
+    environment = await _start_environment(log, session, folder, opened, setup)
     try:
         if setup.prepare is not None:
             await setup.prepare(environment)
@@ -252,11 +244,26 @@ async def _in_environment(
         options = replace(
             _options(environment, setup), chosen_model=opened.chosen, listeners=(*setup.listeners, *exported)
         )
-        runner = await Runner.open(log, session, model, environment.registry, options, past)
+        runner = await Runner.open(log, session, opened.model, environment.registry, options, past)
     except BaseException:
         await environment.close()
         raise
-    return LocalClient(runner, me(), model, past if keep_history else (), environment)
+    return LocalClient(runner, me(), opened.model, past if keep_history else (), environment)
+
+
+async def _start_environment(
+    log: SessionLog, session: str, folder: str, opened: _Opened, setup: SessionSetup
+) -> SessionEnvironment:
+    model, watched, typing = opened.model, setup.watched, setup.typing
+    blobs = blob_store(log, setup.settings.blobs, setup.env) if is_shared(setup.env) else None
+    environment = open_environment(
+        setup.env, folder, setup.settings, session, model, opened.access, watched=watched, typing=typing, blobs=blobs
+    )
+    if environment.kept is not None:
+        await environment.kept.restore()
+    if not setup.only:
+        environment.start()
+    return environment
 
 
 def _telemetry(env: Mapping[str, str]) -> "Telemetry | None":

@@ -73,6 +73,15 @@ def build_parser() -> Parser:
         help="the model: gemini-2.5-flash, claude-sonnet-5-5, ollama:qwen3 …; `assent models` lists them",
     )
     add("--effort", choices=EFFORTS, help="how much the model thinks (default: the provider decides)")
+    _add_approval_options(parser)
+    add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
+    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="continue a session; without ID, the newest")
+    add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version and exit")
+    return parser
+
+
+def _add_approval_options(parser: Parser) -> None:
+    add = parser.add_argument
     add(
         "--approval-mode",
         choices=("default", "auto_edit", "auto_try", "contained", "yolo", "plan"),
@@ -93,10 +102,6 @@ def build_parser() -> Parser:
         help="when a call needs approval: ask here (the default on a terminal), wait for an answer from elsewhere, "
         "or refuse it (the default otherwise)",
     )
-    add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
-    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="continue a session; without ID, the newest")
-    add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version and exit")
-    return parser
 
 
 def wants_ui(args: argparse.Namespace) -> bool:

@@ -12,9 +12,11 @@ from msgspec import Struct
 from assent.process.peer import Peer
 from assent.process.pty import CHUNK
 
+Ended = Literal["exited", "timeout", "too_much_output"]
+
 
 class Exchanged(Struct, frozen=True):
-    ended: Literal["exited", "timeout", "too_much_output"]
+    ended: Ended
     status: int | None
     """The exit code, or minus the signal; None if we ended it."""
     output: bytes
@@ -39,18 +41,12 @@ async def exchange(
     """Raises OSError if the program cannot be started."""
     peer = await Peer.start(argv, cwd=cwd, env=env)
     output = bytearray()
-    ended: Literal["exited", "timeout", "too_much_output"] = "exited"
     try:
         on_start(peer.pid)
         async with asyncio.timeout(seconds):
             peer.end_input(input)
-            while data := await peer.read(CHUNK):
-                output += data
-                on_output(data)
-                if len(output) > most_bytes:
-                    ended = "too_much_output"
-                    break
-            else:
+            ended = await _read_all(peer, output, most_bytes, on_output)
+            if ended == "exited":
                 await peer.gone(seconds)
     except TimeoutError:
         ended = "timeout"
@@ -58,3 +54,12 @@ async def exchange(
         status = peer.status()
         await peer.close(0)
     return Exchanged(ended, status if ended == "exited" else None, bytes(output[:most_bytes]), peer.errors())
+
+
+async def _read_all(peer: Peer, output: bytearray, most_bytes: int, on_output: Callable[[bytes], None]) -> Ended:
+    while data := await peer.read(CHUNK):
+        output += data
+        on_output(data)
+        if len(output) > most_bytes:
+            return "too_much_output"
+    return "exited"

@@ -87,8 +87,8 @@ class CallTask:
         self.action: Action | None = None
         """What was judged last; judged again when a mode or a grant changes."""
         self.plan: Plan | None = None
-        self.sandbox: SandboxName | None = None
         """For a command allowed by its words: exactly these words run, without a shell."""
+        self.sandbox: SandboxName | None = None
         self.answers: tuple[str, ...] | None = None
         """The person's answers, for a call that asks questions."""
         self.asyncio_task: asyncio.Task[None] | None = None

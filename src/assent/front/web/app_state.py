@@ -108,6 +108,12 @@ class AppState:
         self.push = PushSubscriptions(store, setup.settings.push, self.access.tokens, setup.env)
         webhooks = () if setup.remote_engine else setup.settings.webhooks  # workers send them, once
         self.notices = QuestionNotices(log.info, Webhooks(webhooks, setup.env), self.push)
+        listeners += self._listeners()  # only now: most of them need the engine
+        self.live = _subscribe(log, self._heard) if setup.remote_engine else None
+        self._stop_watching: Callable[[], None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def _listeners(self) -> list[Callable[[Envelope], None]]:
         parts = (
             self.feeds,
             self.inputs,
@@ -119,10 +125,7 @@ class AppState:
             self.model_metrics,
             self.notices,
         )
-        listeners += [part.on_event for part in parts]  # only now: most of them need the engine
-        self.live = _subscribe(log, self._heard) if setup.remote_engine else None
-        self._stop_watching: Callable[[], None] | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        return [part.on_event for part in parts]
 
     @property
     def settings(self) -> Settings:

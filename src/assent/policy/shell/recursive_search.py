@@ -93,12 +93,7 @@ def _exclusions(use: Use) -> list[str]:
     name = use.names[0]
     gets_names = use.fed or use.found
     if name in _GREPS and (gets_names or walks(use)):
-        folders = [f"--exclude={name}/*" if gets_names else f"--exclude-dir={name}" for name in secret_folders()]
-        names = (
-            name.replace("?*", "*[!/]", 1) for name in secret_globs()
-        )  # it compares whole paths that are given to it
-        passed_over = [_any_case(option) for option in (*(f"--exclude={name}" for name in names), *folders)]
-        return [*passed_over, *(f"--include={name}" for name in _harmless(use))]
+        return _grep_exclusions(use, gets_names=gets_names)
     match name:
         case "rg":  # it checks `--iglob` after every `-g`, in any order; one is parsed faster than many
             return ["--iglob", f"!{{{','.join((*secret_globs(), *secret_folders()))}}}"]
@@ -107,14 +102,7 @@ def _exclusions(use: Use) -> list[str]:
         case "tar" | "bsdtar" if use.writes:  # files in the archive could be read from it later
             return [f"--exclude={_any_case(name)}" for name in (*secret_globs(), *secret_folders())]
         case "zip" if use.writes:
-            names = [_any_case(name) for name in (*secret_globs(), *secret_folders())]
-            return [
-                "-y",  # a link is packed as a link
-                "-x",
-                *names,
-                *(f"*/{name}" for name in names),
-                *(f"*/{name}/*" for name in map(_any_case, secret_folders())),
-            ]
+            return _zip_exclusions()
         case "ag":
             names = (*secret_globs(), *secret_folders())
             return [word for name in names for word in ("--ignore", _any_case(name))]
@@ -123,6 +111,19 @@ def _exclusions(use: Use) -> list[str]:
             return ["--noenv", *files, *(f"--ignore-dir={name}" for name in secret_folders())]
         case _:
             return []
+
+
+def _grep_exclusions(use: Use, *, gets_names: bool) -> list[str]:
+    folders = [f"--exclude={name}/*" if gets_names else f"--exclude-dir={name}" for name in secret_folders()]
+    names = (name.replace("?*", "*[!/]", 1) for name in secret_globs())  # grep compares whole paths that it is given
+    passed_over = [_any_case(option) for option in (*(f"--exclude={name}" for name in names), *folders)]
+    return [*passed_over, *(f"--include={name}" for name in _harmless(use))]
+
+
+def _zip_exclusions() -> list[str]:
+    names = [_any_case(name) for name in (*secret_globs(), *secret_folders())]
+    below = (f"*/{name}/*" for name in map(_any_case, secret_folders()))
+    return ["-y", "-x", *names, *(f"*/{name}" for name in names), *below]  # -y packs a link as a link
 
 
 def _harmless(use: Use) -> tuple[str, ...]:

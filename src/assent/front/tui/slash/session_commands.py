@@ -1,6 +1,7 @@
 """Commands about sessions: open, create, rename and fork them, and list their queue."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assent.app.wording import who
@@ -28,28 +29,11 @@ async def sessions(context: "SlashContext", argument: str) -> None:
         await resume(context, argument)
         return
 
-    async def rename(row: Row) -> None:
-        await _rename_row(context, row)
-
-    async def fork_row(row: Row) -> None:
-        copy = await context.host.fork(row.key)
-        context.say(f"Forked {quoted(row.cells[1] or row.key)}: `/resume {copy}`")
-
-    async def delete(row: Row) -> None:
-        await _delete_row(context, row)
-
     async def source() -> Sequence[Row]:
         return [_row(info, context.session) for info in await context.host.sessions()]
 
     columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
-    actions = [
-        Action("enter", "open"),
-        Action("s", "search what was said"),
-        action(context, "f", "fork", fork_row),
-        action(context, "r", "rename", rename),
-        action(context, "d", "delete", delete),
-    ]
-    screen = ListScreen("Sessions", columns, source, actions, feed=context.feed.listen)
+    screen = ListScreen("Sessions", columns, source, _session_actions(context), feed=context.feed.listen)
     match await context.push(screen):
         case Chosen(action="s"):
             await _search(context)
@@ -57,6 +41,20 @@ async def sessions(context: "SlashContext", argument: str) -> None:
             await _open(context, row.key)
         case None:
             pass
+
+
+def _session_actions(context: "SlashContext") -> list[Action]:
+    async def fork_row(row: Row) -> None:
+        copy = await context.host.fork(row.key)
+        context.say(f"Forked {quoted(row.cells[1] or row.key)}: `/resume {copy}`")
+
+    return [
+        Action("enter", "open"),
+        Action("s", "search what was said"),
+        action(context, "f", "fork", fork_row),
+        action(context, "r", "rename", partial(_rename_row, context)),
+        action(context, "d", "delete", partial(_delete_row, context)),
+    ]
 
 
 async def _search(context: "SlashContext") -> None:
