@@ -65,6 +65,13 @@ class StopBackground(CommandBase, frozen=True, tag="stop_background"):
     by: str = ""
 
 
+class KeepBackground(CommandBase, frozen=True, tag="keep_background"):
+    """The background command that this call started goes on when the session ends."""
+
+    call_id: str
+    by: str = ""
+
+
 class SetMode(CommandBase, frozen=True, tag="set_mode"):
     mode: Mode
     by: str = ""
@@ -149,6 +156,7 @@ Command = (
     | CancelTurn
     | CancelCall
     | StopBackground
+    | KeepBackground
     | SetMode
     | SetModel
     | SetEffort

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from assent.approval import Approval, Decision, Grant, Mode, Outcome
+from assent.background_events import BackgroundEnded, BackgroundKept, BackgroundStarted
 from assent.event_base import EventBase
 from assent.parts import (
     Display,
@@ -237,20 +238,6 @@ class CallFinished(EventBase, frozen=True, tag="call.finished", kw_only=True):
     """As in `approval.requested`, for a call that ends before it is decided."""
 
 
-class BackgroundStarted(EventBase, frozen=True, tag="background.started"):
-    """A call started a command that runs on after the call."""
-
-    call_id: str
-    command: str
-    pid: int
-
-
-class BackgroundEnded(EventBase, frozen=True, tag="background.ended"):
-    call_id: str
-    outcome: str
-    """`exit 0`, `stopped`, `interrupted: …` and the like, for people."""
-
-
 class ConnectionRequested(EventBase, frozen=True, tag="connection.requested", kw_only=True):
     """A running command wants to connect. Durable, with the verdict, before a name is resolved or a host is dialled."""
 
@@ -409,6 +396,7 @@ DurableEvent = (
     | CallStarted
     | CallFinished
     | BackgroundStarted
+    | BackgroundKept
     | BackgroundEnded
     | ConnectionRequested
     | ConnectionEnded

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from assent.commands import StopBackground
-from assent.events import BackgroundEnded, BackgroundStarted
+from assent.commands import KeepBackground, StopBackground
+from assent.events import BackgroundEnded, BackgroundKept, BackgroundStarted
 from assent.scheduler.digest import run_mark
 from assent.session.background_recorder import BackgroundCommand
 from assent.session.runner import Runner
@@ -21,6 +21,8 @@ class Port:
         self.alive: set[str] = set()
         self.ended_marks: list[str] = []
         self.survivors: tuple[int, ...] = ()
+        self.kept: list[str] = []
+        self.found = ""
 
     @property
     def running(self) -> bool:
@@ -40,12 +42,24 @@ class Port:
         self._ended(call_id, "stopped")
         return True
 
+    def keep(self, call_id: str) -> str | None:
+        if self.found:
+            raise OSError(self.found)
+        self.kept += [call_id] if call_id in self.alive else []
+        return "/outputs/c1.txt" if call_id in self.alive else None
+
+    async def find_kept(self, call_id: str, command: str, pid: int, started_at: float, path: str) -> str:
+        assert (command, pid, path) == ("npm run dev", 77, "/outputs/c1.txt")
+        if not self.found:
+            self.alive.add(call_id)
+        return self.found
+
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         self.ended_marks.append(mark)
         return self.survivors
 
     async def close(self) -> None:
-        for call_id in sorted(self.alive):
+        for call_id in sorted(self.alive - {*self.kept}):
             await self.stop(call_id)
 
 
@@ -94,3 +108,58 @@ async def test_after_a_crash_the_outcome_is_known_before_anything_else_happens(s
         assert again.ended_marks == [run_mark(runner.session, "c1")]
         ((_, outcome),) = commands(runner)
         assert outcome.startswith("interrupted") and ("77" in outcome) == bool(survivors)
+
+
+async def kept(harness: SessionHarness) -> None:
+    """A session that ended while a command was kept."""
+    port = Port()
+    async with await opened(harness, port) as runner:
+        port.start("c1")
+        await harness.until_event(BackgroundStarted)
+        assert not await harness.send(runner, KeepBackground("c1", by="ann"))
+        one = runner.state.background["c1"]
+        assert (one.kept, one.kept_by, one.output) == (True, "ann", "/outputs/c1.txt")
+
+
+async def test_a_person_keeps_a_command_and_it_does_not_end_with_the_session() -> None:
+    harness = SessionHarness()
+    await kept(harness)
+    (event,) = await harness.stored(BackgroundKept)
+    assert (event.call_id, event.path, event.by) == ("c1", "/outputs/c1.txt", "ann")
+    assert not await harness.stored(BackgroundEnded)
+
+
+async def test_a_kept_command_is_not_ended_as_a_left_over_but_listed_and_stopped() -> None:
+    harness, again = SessionHarness(), Port()
+    await kept(harness)
+    async with await opened(harness, again) as runner:
+        assert again.ended_marks == [] and commands(runner) == [("c1", "")]
+        assert runner.state.background["c1"].kept
+        assert not await harness.send(runner, StopBackground("c1", by="ann"))
+        assert commands(runner) == [("c1", "stopped")]
+
+
+async def test_a_kept_command_that_ended_meanwhile_is_recorded_as_ended() -> None:
+    harness, again = SessionHarness(), Port()
+    again.found = "exit 3"
+    await kept(harness)
+    async with await opened(harness, again) as runner:
+        assert commands(runner) == [("c1", "exit 3")]
+
+
+async def test_who_cannot_look_for_a_kept_command_says_nothing_about_it() -> None:
+    harness = SessionHarness()
+    await kept(harness)
+    harness.options["background"] = None
+    async with await harness.open() as runner:
+        assert commands(runner) == [("c1", "")]
+
+
+async def test_a_command_that_cannot_be_kept_is_refused_with_the_reason() -> None:
+    harness, port = SessionHarness(), Port()
+    async with await opened(harness, port) as runner:
+        assert "no longer" in await harness.send(runner, KeepBackground("c1", by="ann"))
+        port.start("c1")
+        port.found = "the disk is full"
+        assert "the disk is full" in await harness.send(runner, KeepBackground("c1", by="ann"))
+    assert not await harness.stored(BackgroundKept)

@@ -93,7 +93,8 @@ class SessionEnvironment:
         self._makes_titles = settings.small_model is not None and not scripted
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
-        self.background = BackgroundCommands()
+        # A session of a cluster may be opened on another machine, which could not find a kept command.
+        self.background = BackgroundCommands(outputs=outputs if self.kept is None else None)
         self._env, self._folder, self._outputs = env, folder, outputs
         self._promise_tools(settings, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)

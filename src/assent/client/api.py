@@ -182,6 +182,10 @@ class Api:
     async def stop_background(self, session: str, call_id: str) -> Json:
         return await self.post(f"/sessions/{session}/background/{quote(call_id, safe='')}/stop")
 
+    async def keep_background(self, session: str, call_id: str) -> Json:
+        """It goes on when the session ends."""
+        return await self.post(f"/sessions/{session}/background/{quote(call_id, safe='')}/keep")
+
     # --- events ---
 
     async def history(self, session: str, after: int = 0) -> list[Envelope]:

@@ -32,12 +32,16 @@ class PrivateFolder:
 
     def create(self, name: str) -> "PrivateFile":
         """A new file; an existing one of the same name is not touched, and the new one gets a number."""
+        return PrivateFile(*self.open_new(name))
+
+    def open_new(self, name: str) -> tuple[str, int]:
+        """The path and the descriptor of a new file, as with `create`."""
         make_private(self.path)
         base, ending = os.path.splitext(harmless(name))
         for number in range(1, 1000):
             path = os.path.join(self.path, f"{base}-{number}{ending}" if number > 1 else f"{base}{ending}")
             try:
-                return PrivateFile(path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+                return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             except FileExistsError:
                 continue
         raise FileExistsError(f"there are too many files called {name} in {self.path}")
@@ -86,6 +90,10 @@ class PrivateFolder:
                 make_private(self.path)
             for name in wanted:
                 os.link(os.path.join(other.path, name), os.path.join(self.path, name), follow_symlinks=False)
+
+    def forget(self, name: str) -> None:
+        with suppress(OSError):
+            os.unlink(os.path.join(self.path, harmless(name)))
 
     def remove(self) -> None:
         """Remove the folder and the files in it; a folder in it is not ours, and stays."""

@@ -166,15 +166,18 @@ class MountGate:
 
     def opened(self, report: int, control: int) -> bytes:
         """Wait for the mounts, and open if they are right; otherwise returns what is wrong. Empty also if the launcher
-        has ended, or if there is something to hear at `control`. `report` says which process is in the sandbox.
+        has ended, or if nobody is left at the other end of `control`. `report` says which process is in the sandbox.
         """
         until = time.monotonic() + _MOUNT_SECONDS
+        gone = select.poll()
+        gone.register(control, 0)
         pid = self.inside = _process_inside(report, control, until)
         while pid and time.monotonic() < until:
             status = _content(b"/proc/%d/status" % pid)
             if not status or _NO_RIGHTS in status:
                 return self._compared(pid) if status else b""
-            if select.select([control], [], [], _PAUSE)[0]:
+            time.sleep(_PAUSE)
+            if gone.poll(0):
                 return b""
         return b"nothing was mounted in time" if time.monotonic() >= until else b""
 
@@ -201,8 +204,8 @@ def open_below(folder: bytes, path: bytes) -> int:
 def _process_inside(report: int, control: int, until: float) -> int:
     """0 if there is none."""
     looking = select.poll()
-    for fd in (report, control):
-        looking.register(fd, select.POLLIN)
+    looking.register(report, select.POLLIN)
+    looking.register(control, 0)  # only to notice that nobody is left
     data = b""
     while time.monotonic() < until:
         ready = {fd for fd, _ in looking.poll(1000)}

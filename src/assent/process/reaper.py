@@ -5,6 +5,7 @@ create, variables they clear and descriptors they close. So the family of a comm
 
 Assent talks to it through one socket. If that ends without `LEAVE`, Assent has died, or wants the family gone: they get
 SIGTERM, a second, and then SIGKILL, until nobody is left. After `LEAVE` they stay, and the reaper as long as they do.
+After `KEEP` they also stay when Assent is gone, and the reaper writes their output to a file.
 When nobody is left, it serves the next command if there is a seat for it (`Seats`). Like the supervisor that it is
 forked from, it imports only what costs next to nothing: the C modules below `signal`, `socket` and `ctypes`, and no
 `contextlib` or `functools`. The first command waits for all of that.
@@ -20,6 +21,7 @@ from _collections_abc import Callable, Iterator
 from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STREAM, SOL_SOCKET, socket
 
 from assent.process import process_table
+from assent.process.kept_output import KEEP, KeptOutput
 from assent.process.mount_gate import WAITS, MountGate
 
 TYPE_CHECKING = False
@@ -127,6 +129,7 @@ class Reaper:
         self._left_alone = False
         self._report = -1
         self._gate: MountGate | None = None
+        self._kept: KeptOutput | None = None
         self._streams = descriptors[1:]
         self._control = socket(fileno=descriptors[0])
         try:
@@ -142,6 +145,8 @@ class Reaper:
                 os.close(self._report)
             if self._gate is not None:
                 self._gate.close()
+            if self._kept is not None:
+                self._kept.close()
 
     def _serve(self, argv: list[bytes], cwd: bytes, inputs: list[bytes], env: dict[bytes, bytes]) -> bool:
         if self._is_alone():
@@ -244,7 +249,9 @@ class Reaper:
     # --- run and end ---
 
     def _stay(self) -> bool:
-        """Whether the command left nothing. A reaper that stayed with leftovers is not reused: they may know it."""
+        """Whether the command left nothing. A reaper that stayed with leftovers is not reused: they may know it. Nor is
+        one whose command was kept, which is found by its reaper.
+        """
         waiting = select.poll()
         waiting.register(self._woken, select.POLLIN)
         waiting.register(self._control.fileno(), select.POLLIN)
@@ -253,22 +260,47 @@ class Reaper:
             ready = {fd for fd, _ in waiting.poll()}
             if self._woken in ready:
                 os.read(self._woken, 4096)
+            if self._kept is not None and self._kept.source in ready and not self._kept.pass_on():
+                waiting.unregister(self._kept.source)
             if not self._left_alone and self._control.fileno() in ready:
-                if self._heard(1) != LEAVE:
+                word = self._told()
+                if word == KEEP and self._kept is not None:
+                    waiting.register(self._kept.source, select.POLLIN)
+                    continue
+                if word != LEAVE and self._kept is None:
                     self._end_all()
                     return False
                 self._left_alone = True
-                alone = not _has_children()
+                alone = self._kept is None and not _has_children()
                 waiting.unregister(self._control.fileno())
         return alone
+
+    def _told(self) -> bytes:
+        """What to do with the family; nothing if Assent is gone."""
+        try:
+            word, extra, _, _ = self._control.recvmsg(1, CMSG_LEN(8), MSG_CMSG_CLOEXEC)
+        except OSError:
+            return b""
+        descriptors = [fd for level, _, raw in extra if level == SOL_SOCKET for fd in numbers(raw)]
+        if word == KEEP and len(descriptors) == 2:
+            self._kept = KeptOutput(*descriptors)
+        return word
 
     def _any_left(self) -> bool:
         """Also while Assent has not said what to do with what the command left."""
         for pid, status in collect():
             if pid == self._leader:
                 self._leader = -pid
+                self._finish_output(status)
                 self._say(b"%d" % status if self._has_run() else NEVER_RAN)
         return not self._left_alone or _has_children()
+
+    def _finish_output(self, status: int) -> None:
+        """Before anyone learns of the end: all of it is in the file by then."""
+        if self._kept is not None:
+            self._kept.pass_on()
+            if self._left_alone:
+                self._kept.finish(status)
 
     def _has_run(self) -> bool:
         """A launcher reports the exit code of the program; if it does not, there was none."""

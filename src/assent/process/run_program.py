@@ -82,6 +82,28 @@ class ProcessFinished(Struct, frozen=True, kw_only=True):
     """The sandbox could not be set up; its own message is the output."""
 
 
+class Keeping:
+    """Lets a person keep a running program: it then goes on when we exit, and when the task that runs it is cancelled.
+    To end it after all, `kept` becomes false first.
+    """
+
+    def __init__(self) -> None:
+        self.kept = False
+        self._child: _Child | None = None
+
+    def attach(self, child: "_Child") -> None:
+        self._child = child
+
+    def keep(self, file: int, prepare: Callable[[int], None]) -> None:
+        """From now on its output goes to the file. Before that, `prepare` gets its reaper, and everything that it has
+        printed by then has been reported. Raises OSError.
+        """
+        if self._child is None:
+            raise ProcessLookupError("it is not running")
+        self._child.keep(file, prepare)
+        self.kept = True
+
+
 def _ignore(_: object) -> None:
     return None
 
@@ -101,10 +123,11 @@ async def run(
     unchanged: Sequence[ExecutedFile] = (),
     is_held_up: Callable[[], bool] = bool,
     keyboard: "Keyboard | None" = None,
+    keeping: Keeping | None = None,
 ) -> ProcessFinished:
     """Raises OSError if the program cannot be started, and FileChanged if one of these files has another content.
     `on_binary` counts the bytes of binary output. While `is_held_up` says that the program waits for a person, its
-    silence does not count. With a `keyboard`, a person can type into the terminal.
+    silence does not count. With a `keyboard`, a person can type into the terminal; through `keeping`, they can keep it.
 
     By its `mark` (see `leftover_processes.py`) another process can find it if this one dies.
     """
@@ -112,8 +135,10 @@ async def run(
     keyboard = keyboard if AVAILABLE and terminal is not None else None
     child = _Child(on_output, on_binary, limits, terminal, is_held_up, keyboard)
     await child.start(argv, cwd, env, mark or os.urandom(8).hex(), launcher, unchanged)
+    if keeping is not None:
+        keeping.attach(child)
     try:
-        return await child.over(on_start)
+        return await child.over(on_start, keeping)
     finally:
         child.close()
 
@@ -181,12 +206,13 @@ class _Child:
 
     # --- the end -----------------------------------------------------------------------------------------
 
-    async def over(self, on_start: Callable[[int], None]) -> ProcessFinished:
+    async def over(self, on_start: Callable[[int], None], keeping: Keeping | None) -> ProcessFinished:
         try:
             on_start(self.pid)
             ended = await self._end
         except BaseException:  # cancelled, or a listener failed: nobody waits for this process any longer
-            await self._stop()
+            if keeping is None or not keeping.kept:
+                await self._stop()
             raise
         survivors = () if ended == "exited" and not self._process.lost else await self._stop()
         return self._finished(ended, survivors)
@@ -227,6 +253,13 @@ class _Child:
             survivors=survivors,
             never_ran=self._process.never_ran,
         )
+
+    def keep(self, file: int, prepare: Callable[[int], None]) -> None:
+        """In one step: whatever we have not read by then, its reaper reads."""
+        self._drain()
+        prepare(self._process.reaper)
+        self._process.keep(self._channel.ours, file)
+        self._stop_reading()
 
     def close(self) -> None:
         for timer in self._timers:

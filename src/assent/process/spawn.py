@@ -6,6 +6,7 @@ we start it ourselves.
 
 import asyncio
 import contextlib
+import errno
 import os
 import subprocess
 import threading
@@ -70,6 +71,10 @@ class Child(Protocol):
 
     def leave_rest(self) -> None:
         """What it left in the background continues; otherwise nothing of it outlives `close`."""
+        ...
+
+    def keep(self, source: int, file: int) -> None:
+        """Nothing of it ends with us, and from now on what can be read at `source` goes to the file. Raises OSError."""
         ...
 
     def close(self) -> None: ...
@@ -159,6 +164,9 @@ class _Unsupervised:
 
     def leave_rest(self) -> None:
         """They continue whatever we do."""
+
+    def keep(self, source: int, file: int) -> None:
+        raise OSError(errno.ENOTSUP, "commands cannot be kept on this system")
 
     def close(self) -> None:
         self._closed = True

@@ -20,6 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from assent.plan import ExecutedFile
 from assent.process.ancestry import MARKER, TITLE
 from assent.process.changed_files import FileChanged
+from assent.process.kept_output import KEEP
 from assent.process.reaper import CHANGED, EMPTY, EXCHANGED, LEAVE, NEVER_RAN, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
@@ -285,6 +286,10 @@ class Supervised:
     def leave_rest(self) -> None:
         with contextlib.suppress(OSError):
             self._control.send(LEAVE)
+
+    def keep(self, source: int, file: int) -> None:
+        """Arrives before the end of file, however soon we exit."""
+        socket.send_fds(self._control, [KEEP], [source, file])
 
     def close(self) -> None:
         self._stop_listening()

@@ -23,6 +23,7 @@ from assent.commands import (
     CancelTurn,
     Command,
     Compress,
+    KeepBackground,
     ReleaseQueue,
     ReloadContext,
     Rename,
@@ -369,8 +370,8 @@ class Runner:
                     await self._steer(command)
                 case CancelCall():
                     self._scheduler.cancel_call(command.call_id, command.reason or "The user cancelled the call.")
-                case StopBackground():
-                    await self._background.stop(command.call_id)
+                case StopBackground() | KeepBackground():
+                    await self._background.carry_out(command)
                 case RunTool():
                     self._turn_runner.run_tool(command, key)
                 case ReloadContext():

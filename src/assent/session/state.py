@@ -18,6 +18,7 @@ from assent.events import (
     ApprovalModifying,
     ApprovalRequested,
     BackgroundEnded,
+    BackgroundKept,
     BackgroundStarted,
     CallFinished,
     CallInput,
@@ -150,7 +151,7 @@ class SessionState:
                 CallOutput() | CallProcess() | CallInput() | ApprovalRequested() | CallScheduled() | ApprovalModifying()
             ):
                 self._advance(event.call_id, event)
-            case BackgroundStarted() | BackgroundEnded():
+            case BackgroundStarted() | BackgroundKept() | BackgroundEnded():
                 self._run_in_background(event, ts)
             case PromptSubmitted() | ModelReplied() | TurnFinished():
                 self._converse(event, ts)
@@ -165,11 +166,13 @@ class SessionState:
         self.keys.add(event.key)
         self._advance(event.call_id, event)
 
-    def _run_in_background(self, event: BackgroundStarted | BackgroundEnded, ts: float) -> None:
+    def _run_in_background(self, event: BackgroundStarted | BackgroundKept | BackgroundEnded, ts: float) -> None:
         match event:
             case BackgroundStarted(call_id=call_id, command=command, pid=pid):
                 started = BackgroundCommand(call_id=call_id, command=command, pid=pid, started_at=ts)
                 self.background[call_id] = started
+            case BackgroundKept(call_id=call_id, by=by, path=path):
+                self.background[call_id] = replace(self.background[call_id], kept=True, kept_by=by, output=path)
             case BackgroundEnded(call_id=call_id, outcome=outcome):
                 self.background[call_id] = replace(self.background[call_id], outcome=outcome)
 

@@ -26,7 +26,7 @@ from assent.web.destinations import check_entry
 
 if TYPE_CHECKING:
     from assent.process.changed_files import StartWatch
-    from assent.process.run_program import ProcessFinished
+    from assent.process.run_program import Keeping, ProcessFinished
     from assent.process.terminal_input import Keyboard
     from assent.sandbox.confinement import Confined
     from assent.sandbox.trials import StartedTrial, Trials
@@ -297,17 +297,22 @@ class ShellInvocation(Invocation):
         confined = await self._confined(permit)
         access = NetworkAccess(live, self._sandbox.domains_for(permit))
 
-        async def work(on_start: Callable[[int], None], on_output: Callable[[str], None]) -> "ProcessFinished":
+        async def work(
+            on_start: Callable[[int], None], on_output: Callable[[str], None], keeping: "Keeping"
+        ) -> "ProcessFinished":
             try:
                 listener = Listener(on_start, on_output)
-                return await self._command.run(permit, confined, access, self._directory(), listener, timed=False)
+                return await self._command.run(
+                    permit, confined, access, self._directory(), listener, timed=False, keeping=keeping
+                )
             finally:
                 for note in () if confined is None else confined.clean_up():
                     on_output(f"\n[{note}]\n")
 
         try:
             with self._failures():
-                one = await self._tool.background.start(permit.call_id, self._params.command, work)
+                places = None if confined is None else confined.kept
+                one = await self._tool.background.start(permit.call_id, self._params.command, work, places)
         except TooMany as error:
             raise ToolFailed("too_many_background_commands", f"The command was not started: {error}.") from error
         live.process(one.pid)

@@ -1,11 +1,12 @@
-"""Background commands in the terminal UI: listed, read and stopped with `/tasks`, and gone with the session."""
+"""Background commands in the terminal UI: listed, read, stopped and kept with `/tasks`, or gone with the session."""
 
 import os
+import signal
 from collections.abc import Callable
 
 import pytest
 
-from assent.events import BackgroundEnded, CallFinished
+from assent.events import BackgroundEnded, BackgroundKept, CallFinished
 from assent.front.tui.lists import ListScreen
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, says, shell
@@ -40,6 +41,23 @@ async def test_tasks_lists_reads_and_stops_a_background_command(harness: MakeHar
         await on.until_shown("stopped")
         assert not os.path.exists(f"/proc/{one.pid}")
         assert [event.outcome for event in await on.recorded(BackgroundEnded)] == ["stopped"]
+
+
+async def test_tasks_keeps_a_command_and_leaving_the_session_does_not_end_it(harness: MakeHarness):
+    async with harness(asks_for(server("echo listening; exec sleep 1000")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_idle()
+        await on.types("/tasks\n")
+        await on.until_screen(ListScreen)
+        await on.press("k")
+        await on.until_shown("running, kept")
+        (kept,) = await on.recorded(BackgroundKept)
+        assert on.app.client is not None
+        (one,) = on.app.client.state.background.values()
+        assert (one.kept, one.output) == (True, kept.path)
+    assert os.path.exists(f"/proc/{one.pid}")
+    os.kill(one.pid, signal.SIGKILL)
 
 
 async def test_leaving_the_session_ends_its_background_commands(harness: MakeHarness):

@@ -102,3 +102,22 @@ def test_background_commands_are_listed_and_stopped_in_the_page(served: Served, 
     listed.get_by_role("button", name="Stop").click()
     expect(listed).to_have_count(0)
     tab.sees("A background command ended (stopped)")
+
+
+@pytest.mark.spec("D6")
+def test_a_background_command_is_kept_in_the_page_and_still_shown_as_kept_after_a_reload(
+    served: Served, windows: Windows
+) -> None:
+    call = shell("exec sleep 1000")
+    tab = windows.open("ann")
+    model = served.play(asks_for({**call, "args": {**call["args"], "is_background": True}}), says("Done."))
+    tab.begin(model, served.project())
+    tab.yes()
+    listed = tab.page.get_by_role("list", name="Background commands")
+    listed.get_by_role("button", name="Keep").click()
+    expect(listed).to_contain_text("kept")
+    tab.page.reload()
+    expect(listed).to_contain_text("kept")
+    expect(listed.get_by_role("button", name="Keep")).to_have_count(0)
+    listed.get_by_role("button", name="Stop").click()
+    tab.sees("A background command ended (stopped)")

@@ -14,6 +14,7 @@ from assent.events import (
     ApprovalRequested,
     Attached,
     BackgroundEnded,
+    BackgroundKept,
     CallFinished,
     CallOutput,
     CallRequested,
@@ -299,6 +300,14 @@ class TranscriptModel:
             case ModelFallback(model=model, fallback=fallback, reason=reason):
                 self.add(NoteItem(f"{reason}: continuing with {fallback} instead of {model}.", "warning"))
 
+    def _note_background(self, event: BackgroundKept | BackgroundEnded) -> None:
+        match event:
+            case BackgroundKept(path=path, by=by):
+                kept = f"A background command goes on after the session (kept by {who(by, self._me)})."
+                self.add(NoteItem(f"{kept} Its output: {path}"))
+            case BackgroundEnded(outcome=outcome):
+                self.add(NoteItem(f"A background command ended ({outcome}); see /tasks."))
+
     def _note(self, event: Event) -> None:
         match event:
             case ModeChanged(mode=mode, by=by):
@@ -307,8 +316,8 @@ class TranscriptModel:
                 self._note_model(event)
             case SessionRenamed(title=title, model=""):
                 self.add(NoteItem(f"This session is now called “{title}”."))
-            case BackgroundEnded(outcome=outcome):
-                self.add(NoteItem(f"A background command ended ({outcome}); see /tasks."))
+            case BackgroundKept() | BackgroundEnded():
+                self._note_background(event)
             case GrantAdded() | GrantRevoked():
                 self._note_grant(event)
             case ConversationRewound(prompt_id=prompt_id, by=by):

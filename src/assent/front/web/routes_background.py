@@ -4,7 +4,7 @@ from litestar import Response, get, post
 from msgspec import Struct
 
 from assent.app.session_state import BackgroundCommand
-from assent.commands import StopBackground
+from assent.commands import KeepBackground, StopBackground
 from assent.front.web.api_types import Taken
 from assent.front.web.params import CallId, SessionId, TheAppState, TheCaller
 from assent.front.web.problems import Problem
@@ -26,12 +26,26 @@ async def background(app_state: TheAppState, caller: TheCaller, session_id: Sess
 async def stop_background(
     app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId
 ) -> Response[Taken]:
-    await app_state.gateway.find(caller, session_id)
-    if call_id not in (await app_state.states.get(session_id)).background:
-        raise Problem("not-found", f"call {call_id} started no background command in this session")
-    key = app_state.gateway.inbox_key(caller, f"stop {session_id}", call_id)
-    taken = await app_state.gateway.send(session_id, key, StopBackground(call_id, by=caller.by))
+    return await _send(app_state, caller, session_id, "stop", StopBackground(call_id, by=caller.by))
+
+
+@post("/sessions/{session_id:str}/background/{call_id:str}/keep", status_code=200, opt={"role": "operator"})
+async def keep_background(
+    app_state: TheAppState, caller: TheCaller, session_id: SessionId, call_id: CallId
+) -> Response[Taken]:
+    """It goes on when the session ends."""
+    return await _send(app_state, caller, session_id, "keep", KeepBackground(call_id, by=caller.by))
+
+
+async def _send(
+    app_state: TheAppState, caller: TheCaller, session: str, what: str, command: StopBackground | KeepBackground
+) -> Response[Taken]:
+    await app_state.gateway.find(caller, session)
+    if command.call_id not in (await app_state.states.get(session)).background:
+        raise Problem("not-found", f"call {command.call_id} started no background command in this session")
+    key = app_state.gateway.inbox_key(caller, f"{what} {session}", command.call_id)
+    taken = await app_state.gateway.send(session, key, command)
     return Response(taken, status_code=200 if taken.state == "taken" else 202)
 
 
-ROUTES = (background, stop_background)
+ROUTES = (background, stop_background, keep_background)

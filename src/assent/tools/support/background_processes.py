@@ -1,6 +1,7 @@
-"""Runs commands in the background of a session: starts them, keeps their newest output, and ends them with it.
+"""Runs commands in the background of a session: starts them, remembers their newest output, and ends them with it.
 
-It knows neither the log nor the person; whoever listens is told of every start and end.
+One that a person keeps goes on without the session (`kept_commands.py`), and is found again when that is opened. It
+knows neither the log nor the person; whoever listens is told of every start and end.
 """
 
 import asyncio
@@ -8,11 +9,15 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from assent.files.private_folder import PrivateFolder
 from assent.parts import TerminalDisplay
 from assent.tools.tool import ToolResult
 
 if TYPE_CHECKING:  # most sessions never run a command in the background
-    from assent.process.run_program import ProcessFinished
+    from assent.process.kept_process import KeptProcess
+    from assent.process.run_program import Keeping, ProcessFinished
+    from assent.sandbox.kept_places import KeptPlaces
+    from assent.tools.support.kept_commands import KeptFiles
 
 MAX_RUNNING = 20
 MAX_ENDED = 100
@@ -23,13 +28,14 @@ _FIRST_LINES = 50
 """Lines of its first output that are told with the start."""
 _KEPT = 200_000
 """Characters of output."""
+NOT_FOUND = "no longer found on this machine"
 
 
 class Work(Protocol):
     """Runs the command to its end."""
 
     def __call__(
-        self, on_start: Callable[[int], None], on_output: Callable[[str], None]
+        self, on_start: Callable[[int], None], on_output: Callable[[str], None], keeping: "Keeping"
     ) -> "Awaitable[ProcessFinished]": ...
 
 
@@ -38,16 +44,24 @@ class TooMany(Exception):
 
 
 class RunningCommand:
-    def __init__(self, call_id: str, command: str) -> None:
+    def __init__(self, call_id: str, command: str, pid: int = 0) -> None:
         from assent.process.output_buffer import Kept
+        from assent.process.run_program import Keeping
 
         self.call_id = call_id
         self.command = command
-        self.pid = 0
+        self.pid = pid
         self.outcome = ""
         """How it ended; empty while it runs."""
         self.since = time.monotonic()
         self.task: asyncio.Task[None] | None = None
+        self.keeping = Keeping()
+        self.places: KeptPlaces | None = None
+        """What its sandbox puts right after the end."""
+        self.files: KeptFiles | None = None
+        """Where the output of a kept command goes."""
+        self.process: KeptProcess | None = None
+        """If an earlier process of Assent started it."""
         self._kept = Kept(_KEPT)
 
     def heard(self, text: str) -> None:
@@ -56,7 +70,19 @@ class RunningCommand:
     def last_lines(self, count: int) -> str:
         from assent.process.plain_text import plain
 
-        return "\n".join(plain(self._kept.excerpt().text()).rstrip("\n").split("\n")[-count:])
+        text = ("" if self.files is None else self.files.tail()) + self._kept.excerpt().text()
+        return "\n".join(plain(text).rstrip("\n").split("\n")[-count:])
+
+    def keep(self, folder: PrivateFolder) -> str:
+        """The path of the file with its output. Raises OSError."""
+        from assent.process.output_buffer import Kept
+        from assent.sandbox.kept_places import KeptPlaces
+        from assent.tools.support.kept_commands import keep
+
+        places = self.places or KeptPlaces()
+        self.files = keep(folder, self.call_id, self.keeping, lambda: self._kept.excerpt().text(), places)
+        self._kept = Kept(_KEPT)  # from now on it is in the file
+        return self.files.path
 
     @property
     def seconds(self) -> int:
@@ -73,8 +99,10 @@ class RunningCommand:
 
 
 class BackgroundCommands:
-    def __init__(self, settle: float = SETTLE_SECONDS) -> None:
+    def __init__(self, settle: float = SETTLE_SECONDS, outputs: PrivateFolder | None = None) -> None:
+        """`outputs` is for the output of kept commands; without it, none can be kept."""
         self._settle = settle
+        self._outputs = outputs
         self._commands: dict[str, RunningCommand] = {}
         self.listen(_nobody, _nobody)
 
@@ -92,11 +120,12 @@ class BackgroundCommands:
     def find(self, pid: int) -> RunningCommand | None:
         return next((one for one in reversed(self._commands.values()) if one.pid == pid), None)
 
-    async def start(self, call_id: str, command: str, work: Work) -> RunningCommand:
+    async def start(self, call_id: str, command: str, work: Work, places: "KeptPlaces | None" = None) -> RunningCommand:
         """Returns when it runs, and has had a moment to fail. Raises what keeps it from starting, and TooMany."""
         if sum(not one.outcome for one in self._commands.values()) >= MAX_RUNNING:
             raise TooMany(f"{MAX_RUNNING} commands are already running in the background; stop one of them first")
         one = RunningCommand(call_id, command)
+        one.places = places
         began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         one.task = asyncio.create_task(self._run(one, work, began), name="background command")
         try:
@@ -117,12 +146,14 @@ class BackgroundCommands:
             began.set_result(None)
 
         try:
-            finished = await work(on_start, one.heard)
+            finished = await work(on_start, one.heard, one.keeping)
         except BaseException as error:
             if not began.done():
                 began.set_exception(error)
                 began.exception()
                 return
+            if one.keeping.kept and isinstance(error, asyncio.CancelledError):
+                return  # it goes on without us
             self._over(one, "stopped" if isinstance(error, asyncio.CancelledError) else f"failed: {error}")
         else:
             self._over(one, ended_badly(finished) or "exit 0")
@@ -141,14 +172,63 @@ class BackgroundCommands:
         one = self._commands.get(call_id)
         if one is None or one.outcome:
             return False
-        await self._end(one)
+        one.keeping.kept = False
+        if one.process is None:
+            await self._end(one)
+        else:
+            await self._end_found(one, one.process)
         return True
+
+    async def _end_found(self, one: RunningCommand, process: "KeptProcess") -> None:
+        if left := await process.end():
+            await self._end(one)
+            self._over(one, f"stopped; still running: process {', '.join(map(str, left))}")
+        elif one.task is not None:
+            await asyncio.wait([one.task])
 
     @staticmethod
     async def _end(one: RunningCommand) -> None:
+        """One that is kept goes on."""
         if one.task is not None:
             one.task.cancel()
             await asyncio.wait([one.task])
+
+    def keep(self, call_id: str) -> str | None:
+        """The file to which its output goes from now on; None if it is not running. Raises OSError."""
+        one = self._commands.get(call_id)
+        if one is None or one.outcome:
+            return None
+        if self._outputs is None:
+            raise OSError("commands of this session cannot be kept")
+        if one.files is not None:
+            raise OSError("it is already kept")
+        return one.keep(self._outputs)
+
+    async def find_kept(self, call_id: str, command: str, pid: int, started_at: float, path: str) -> str:
+        """Continues to look after a kept command, like one that was started here; returns how it ended, if it has."""
+        from assent.tools.support.kept_commands import KeptFiles
+
+        if self._outputs is None:
+            return NOT_FOUND
+        one = RunningCommand(call_id, command, pid)
+        one.since -= max(0.0, time.time() - started_at)
+        one.files = KeptFiles(self._outputs, path)
+        try:
+            process = one.files.process()
+        except ProcessLookupError:
+            return await _ended_alone(one.files)
+        except OSError:
+            return ""  # unknown: it may well be running
+        one.keeping.kept = True
+        one.process = process
+        self._remember(one)
+        one.task = asyncio.create_task(self._watch(one, one.files, process), name="kept command")
+        one.task.add_done_callback(lambda _: process.close())
+        return ""
+
+    async def _watch(self, one: RunningCommand, files: "KeptFiles", process: "KeptProcess") -> None:
+        await process.ended()
+        self._over(one, await _ended_alone(files, "" if one.keeping.kept else "stopped"))
 
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         from assent.process.leftover_processes import end_leftovers
@@ -158,6 +238,11 @@ class BackgroundCommands:
     async def close(self) -> None:
         await asyncio.gather(*(self._end(one) for one in self.all() if not one.outcome))
         self.listen(_nobody, _nobody)  # the listener refers to us, so both would stay until garbage is collected
+
+
+async def _ended_alone(files: "KeptFiles", outcome: str = "") -> str:
+    """How it ended, and what its sandbox had to put right."""
+    return "; ".join([outcome or files.outcome() or NOT_FOUND, *await asyncio.to_thread(files.restore)])
 
 
 def _nobody(*_: object) -> None:

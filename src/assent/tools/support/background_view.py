@@ -19,5 +19,6 @@ def found_command(commands: BackgroundCommands, pid: int) -> RunningCommand:
 
 
 def in_one_line(one: RunningCommand) -> str:
-    state = f"ended ({one.outcome})" if one.outcome else f"running for {one.seconds} s"
+    kept = " (kept by the user)" if one.files is not None else ""
+    state = f"ended ({one.outcome})" if one.outcome else f"running for {one.seconds} s{kept}"
     return f"{one.pid}: {state}: {one.command}"

@@ -17,7 +17,7 @@ from assent.process.environment import command_environment
 from assent.process.launch import pipeline_argv
 from assent.process.memory_limit import most_memory
 from assent.process.pty import Size
-from assent.process.run_program import ProcessFinished, ProcessLimits, run
+from assent.process.run_program import Keeping, ProcessFinished, ProcessLimits, run
 from assent.process.spawn import Launcher
 from assent.tools.support.command_sandbox import CommandSandbox
 from assent.tools.support.network_access import NetworkAccess, proxied
@@ -76,8 +76,11 @@ class CommandRun:
         *,
         timed: bool = True,
         keyboard: "Keyboard | None" = None,
+        keeping: Keeping | None = None,
     ) -> ProcessFinished:
-        """`timed`: the time limits apply. `keyboard`: a person can type into it. Raises OSError or FileChanged."""
+        """`timed`: the time limits apply. `keyboard`: a person can type into it. `keeping`: they can keep it. Raises
+        OSError or FileChanged.
+        """
         start = self._start(permit, confined, typing=keyboard is not None)
         sandbox_port = None if confined is None else confined.sandbox_port
         async with proxied(sandbox_port, access, self._tool.resolve, self._tool.dial):
@@ -95,6 +98,7 @@ class CommandRun:
                 mark=permit.mark,
                 is_held_up=lambda: access.is_waiting,
                 keyboard=keyboard,
+                keeping=keeping,
             )
 
     def _start(self, permit: Permit, confined: "Confined | None", *, typing: bool) -> _Start:

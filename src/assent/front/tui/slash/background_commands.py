@@ -1,11 +1,11 @@
-"""`/tasks`: the commands that run in the background of the session: read, stop."""
+"""`/tasks`: the commands that run in the background of the session: read, stop, keep."""
 
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assent.app.wording import span
-from assent.commands import RunTool, StopBackground
+from assent.commands import KeepBackground, RunTool, StopBackground
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.slash.slash_command import SlashCommand
 from assent.front.tui.slash.slash_helpers import action, carry_out, choose
@@ -24,8 +24,15 @@ async def tasks(context: "SlashContext", argument: str) -> None:
     async def stop(row: Row) -> None:
         await carry_out(context, StopBackground(row.key, by=context.client.me))
 
+    async def keep(row: Row) -> None:
+        await carry_out(context, KeepBackground(row.key, by=context.client.me))
+
     columns = (Column("Process", right=True), Column("Command"), Column("State"), Column("Since", right=True))
-    actions = [Action("enter", "show its output"), action(context, "d", "stop", stop)]
+    actions = [
+        Action("enter", "show its output"),
+        action(context, "d", "stop", stop),
+        action(context, "k", "keep after the session", keep),
+    ]
     empty = "No commands are running in the background of this session."
     if chosen := await choose(context, "Background commands", columns, source, actions, empty):
         pid = context.client.state.background[chosen.key].pid
@@ -35,13 +42,14 @@ async def tasks(context: "SlashContext", argument: str) -> None:
 def _row(one: "BackgroundCommand") -> Row:
     since = span(max(0.0, time.time() - one.started_at))
     style = "" if one.outcome else "$success"
-    return Row(one.call_id, (str(one.pid), one.command, one.outcome or "running", since), one.command, style)
+    state = one.outcome or ("running, kept" if one.kept else "running")
+    return Row(one.call_id, (str(one.pid), one.command, state, since), one.command, style)
 
 
 COMMANDS = (
     SlashCommand(
         name="tasks",
-        help="List the commands that are running in the background: read, stop",
+        help="List the commands that are running in the background: read, stop, keep",
         run=tasks,
         group="Session",
     ),

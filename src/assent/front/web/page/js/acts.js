@@ -74,6 +74,8 @@ export const stopCall = (session, call) => attempt(command(`${callPath(session, 
 export const typeIn = (session, call, number, text) => attempt(command(`${callPath(session, call)}/input`, { number, text }));
 /** @param {string} session @param {string} call */
 export const stopBackground = (session, call) => attempt(command(`${pathOf(session)}/background/${encodeURIComponent(call)}/stop`, {}));
+/** It goes on when the session ends. @param {string} session @param {string} call */
+export const keepBackground = (session, call) => attempt(command(`${pathOf(session)}/background/${encodeURIComponent(call)}/keep`, {}));
 /** @param {string} session @param {string} grant */
 export const revoke = (session, grant) => attempt(command(`${pathOf(session)}/grants/${encodeURIComponent(grant)}`, undefined, "DELETE"));
 

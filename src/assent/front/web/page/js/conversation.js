@@ -1,6 +1,6 @@
 // The conversation: prompts, replies as they arrive, thoughts, calls, and the message box.
 
-import { releaseQueue, stopBackground, withdraw } from "./acts.js";
+import { keepBackground, releaseQueue, stopBackground, withdraw } from "./acts.js";
 import { asksServer, CallBlock } from "./call.js";
 import { Composer } from "./composer.js";
 import { putIntoPrompt } from "./drafts.js";
@@ -109,8 +109,9 @@ const isReading = (cards) => cards.some((card) => card.querySelector(".next-unse
 function Behind({ session, commands }) {
   return html`<ul class="column behind" aria-label="Background commands">
     ${commands.map(
-      ({ call_id, command, pid }) => html`<li key=${call_id}>
-        <span class="cut">In the background: <code>${visible(command)}</code> <span class="soft">process ${pid}</span></span>
+      ({ call_id, command, pid, kept }) => html`<li key=${call_id}>
+        <span class="cut">In the background: <code>${visible(command)}</code> <span class="soft">process ${pid}${kept ? ", kept" : ""}</span></span>
+        ${isOperator() && !kept && html`<button title="It goes on when the session ends" onClick=${() => void keepBackground(session, call_id)}>Keep</button>`}
         ${isOperator() && html`<button onClick=${() => void stopBackground(session, call_id)}>Stop</button>`}
       </li>`,
     )}

@@ -195,6 +195,9 @@ export class Talk {
       case "background.started":
         this.background.set(event.call_id, { call_id: event.call_id, command: event.command, pid: event.pid });
         break;
+      case "background.kept":
+        this.#keep(event);
+        break;
       case "background.ended":
         this.#note(`A background command ended (${event.outcome}): ${this.background.get(event.call_id)?.command ?? ""}`, "", event);
         this.background.delete(event.call_id);
@@ -265,6 +268,13 @@ export class Talk {
       const why = event.failure?.message ?? "";
       this.#note(event.status === "failed" && why ? `${words} ${why}` : why || words, event.status === "cancelled" ? "" : "bad", event);
     }
+  }
+
+  /** @param {Extract<WireEvent, { type: "background.kept" }>} event */
+  #keep(event) {
+    const command = this.background.get(event.call_id);
+    if (command) this.background.set(event.call_id, { ...command, kept: true });
+    this.#note(`A background command goes on after the session (kept by ${who(event.by, this.me)}). Its output: ${event.path}`, "", event);
   }
 
   /** @param {string} text @param {"" | "bad"} tone @param {WireEvent} event */

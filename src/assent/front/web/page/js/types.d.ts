@@ -154,6 +154,7 @@ export interface Background {
   call_id: string;
   command: string;
   pid: number;
+  kept?: boolean;
 }
 
 export interface InputWanted {
@@ -373,6 +374,7 @@ export type WireEvent = Envelope &
     | { type: "context.loaded"; sources: { path: string }[] }
     | { type: "call.finished"; call_id: string; status: "success" | "error" | "cancelled"; result?: { media?: Media[] }; display?: Display; failure?: Failure; duration_ms?: number; ran_ms?: number; about?: string }
     | { type: "background.started"; call_id: string; command: string; pid: number }
+    | { type: "background.kept"; call_id: string; path: string; by: string }
     | { type: "background.ended"; call_id: string; outcome: string }
     | { type: "grant.added"; grant: Grant }
     | { type: "grant.revoked"; grant_id: string; by: string }
