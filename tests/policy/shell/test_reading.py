@@ -325,6 +325,7 @@ def test_what_is_not_plain_is_refused(source: str) -> None:
         ("a && ", "an unfinished chain of commands"),
         ("a || ", "an unfinished chain of commands"),
         ("a && && b", "a missing command"),
+        ("a=b; c", "a variable that is set without a command"),
         ("if a", "without its `then`"),
         ("a <", "a redirection without a target"),
         ("a < {b,c}", "a redirection without a target"),

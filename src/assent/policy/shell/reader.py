@@ -319,7 +319,7 @@ class _Reader:
             else:
                 self._item(draft, self.token)
         if not draft.words:
-            raise Refused("a missing command")
+            raise Refused("a variable that is set without a command" if draft.env else "a missing command")
         if len(draft.words) > MAX_WORDS:
             raise Refused(f"more than {MAX_WORDS} words in one command")
         as_test(Stage(words=tuple(draft.words), env=tuple(draft.env)))  # it must have a simpler form

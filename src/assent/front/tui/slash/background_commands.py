@@ -31,7 +31,7 @@ async def tasks(context: "SlashContext", argument: str) -> None:
     actions = [
         Action("enter", "show its output"),
         action(context, "d", "stop", stop),
-        action(context, "k", "keep after the session", keep),
+        action(context, "k", "keep running", keep),
     ]
     empty = "No commands are running in the background of this session."
     if chosen := await choose(context, "Background commands", columns, source, actions, empty):
