@@ -12,9 +12,11 @@ import pytest
 from assent.process.family import Family, nested_mark
 
 _CHILD = "sh -c 'echo $$; exec sleep 300'"
-_PARENT = f"{_CHILD} & wait"
-_ORPHAN = f"({_CHILD} &); read x"
-_SESSION = f"setsid {_CHILD} & wait"
+_READY = "ready"
+"""Printed when the processes in between are gone."""
+_PARENT = f"{_CHILD} & echo {_READY}; wait"
+_ORPHAN = f"({_CHILD} &); echo {_READY}; read x"
+_SESSION = f"setsid {_CHILD} & echo {_READY}; wait"
 
 
 @contextmanager
@@ -25,7 +27,9 @@ def started(command: str, *handed: int) -> Generator[tuple[int, int]]:
     )
     with leader:
         assert leader.stdout is not None
-        child = int(leader.stdout.readline())
+        number, ready = sorted(leader.stdout.readline() for _ in range(2))
+        assert ready.decode().strip() == _READY
+        child = int(number)
         try:
             yield leader.pid, child
         finally:
