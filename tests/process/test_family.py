@@ -11,12 +11,12 @@ import pytest
 
 from assent.process.family import Family, nested_mark
 
-_CHILD = "sh -c 'echo $$; exec sleep 300'"
+_CHILD = "sh -c 'echo $$; read x <&3'"
 _READY = "ready"
 """Printed when the processes in between are gone."""
-_PARENT = f"{_CHILD} & echo {_READY}; wait"
-_ORPHAN = f"({_CHILD} &); echo {_READY}; read x"
-_SESSION = f"setsid {_CHILD} & echo {_READY}; wait"
+_PARENT = f"exec 3<&0; {_CHILD} & echo {_READY}; wait"
+_ORPHAN = f"exec 3<&0; ({_CHILD} &); echo {_READY}; read x"
+_SESSION = f"exec 3<&0; setsid {_CHILD} & echo {_READY}; wait"
 
 
 @contextmanager
