@@ -17,6 +17,7 @@ from assent.postgres import postgres_writer
 from assent.postgres.append_batch import APPEND
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_log import PostgresLog
+from assent.postgres.postgres_queries import REPLACE
 from assent.postgres.postgres_schema import CURRENT
 from assent.postgres.postgres_watch import IS_OPEN
 from assent.session.log import Fence, LogUnavailable, LostFence, NoSuchSession, Opening, SessionBusy, Stamp
@@ -354,6 +355,19 @@ async def test_a_newer_attempt_of_the_same_engine_takes_the_session_from_a_proce
             await asyncio.sleep(0.01)
     with pytest.raises(SessionBusy):
         await other.acquire("t", Opening(3.0, "assent"))
+
+
+async def test_a_process_that_was_replaced_does_not_take_the_lock_again_before_its_successor(
+    log: PostgresLog, other: PostgresLog, admin: Connection
+):
+    for session in ("s", "t"):
+        await log.create(session, 1.0, CREATED)
+        await log.acquire(session, Opening(1.0, "serve", token=10**12))
+    assert await admin.fetchval(REPLACE, "s", 2 * 10**12, "serve")
+    await end_connections(admin)
+    await _until_listening(log)
+    assert await other.is_open("t")
+    assert not await other.is_open("s")
 
 
 async def test_an_older_attempt_takes_nothing_from_a_newer_one(log: PostgresLog, other: PostgresLog):

@@ -119,10 +119,12 @@ class PostgresLog:
                 return fence
 
         try:
-            return await self._connections.retried(work)
+            fence: Fence = await self._connections.retried(work)
         except BaseException:
             await self._unlock(session)
             raise
+        self._watch.fenced(session, fence.token)
+        return fence
 
     async def release(self, fence: Fence) -> None:
         self._trail.closed(fence.session)
