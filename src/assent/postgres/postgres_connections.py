@@ -157,8 +157,8 @@ class Connections:
 
 
 async def _leave_as_it_is(_: object) -> None:
-    """Nobody who reads changes a setting, locks or listens. The default would forget all of that, in one more round trip
-    for each use; the pool itself rolls back what was left open."""
+    """Nobody who reads changes a setting, locks or listens. The default would forget all of that, in one more round
+    trip for each use; the pool itself rolls back what was left open."""
 
 
 async def close_quietly(connection: Connection | None) -> None:

@@ -1,8 +1,8 @@
 """Wakes sessions that nobody else will wake.
 
 They have expired questions, or commands that were recorded by a server that died before it could wake them, or while
-the engine could not be reached. What a sweep finds for the first time is usually being woken at this moment, so only the
-next sweep wakes it: waking a session twice would open it once more after it has been parked.
+the engine could not be reached. What a sweep finds for the first time is usually being woken at this moment, so only
+the next sweep wakes it: waking a session twice would open it once more after it has been parked.
 """
 
 import asyncio
