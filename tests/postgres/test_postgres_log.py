@@ -309,10 +309,10 @@ async def test_the_head_of_the_audit_is_locked_for_one_statement_however_much_a_
 ):
     """The whole cluster waits for it meanwhile."""
     await log.create("s", 1.0, CREATED)
-    entry = AuditEntry(kind="login", ts=1.0, by="ann")
+    entry = AuditEntry(kind="mode.changed", ts=1.0, by="ann")
     async with admin.transaction():
         records = await log.audit.append(admin, [entry, entry, entry])
-        added = await admin.fetch("SELECT id, cmin::text FROM audit WHERE kind = 'login' ORDER BY id")
+        added = await admin.fetch("SELECT id, cmin::text FROM audit WHERE kind = 'mode.changed' ORDER BY id")
     assert [id for id, _ in added] == [one.id for one in records] == [2, 3, 4]
     assert len({statement for _, statement in added}) == 1
     assert await log.audit.last_id() == 4
