@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from assent.app import command_sender
-from assent.app.command_sender import Closed, CommandSender, Outcomes, Sent, run, send
+from assent.app.command_sender import Closed, CommandSender, Outcomes, Sent, WakeResult, run, send
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.storage import open_log
 from assent.commands import Command, Rename, RevokeGrant, RunTool, person_call_id
@@ -97,6 +97,22 @@ async def test_the_same_request_sent_again_finds_its_outcome(env: dict[str, str]
         assert await sender.send(session, Rename("shop", by="ann"), "once") == Sent("taken")
         taken = [e for e in await elsewhere.read(session) if isinstance(e.event, CommandTaken)]
         assert len(taken) == 1
+
+
+class UnreadLog(MemoryLog):
+    async def read(self, session: str, after: int = 0, limit: int | None = None) -> list[Envelope]:
+        raise AssertionError("the worker has told it already")
+
+
+async def test_an_outcome_that_its_worker_has_told_is_not_looked_for_in_the_log() -> None:
+    log, outcomes = UnreadLog(), Outcomes()
+    session = await create_session(log, "/w", "scripted", "default")
+
+    async def wake(session: str) -> WakeResult:
+        outcomes.tell(Envelope(2, 0.0, session, CommandTaken("key", "ann", "")))
+        return "elsewhere"
+
+    assert await CommandSender(log, outcomes, wake).send(session, Rename("shop", by="ann"), "key") == Sent("taken")
 
 
 # --- through a client ---

@@ -10,14 +10,17 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from assent.audit import AuditEntry
 from assent.commands import Submit
 from assent.events import Envelope, PromptSubmitted, SessionCreated
 from assent.postgres import postgres_writer
 from assent.postgres.append_batch import APPEND
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_log import PostgresLog
+from assent.postgres.postgres_queries import REPLACE
 from assent.postgres.postgres_schema import CURRENT
-from assent.session.log import Fence, LogUnavailable, LostFence, Opening, SessionBusy, Stamp
+from assent.postgres.postgres_watch import IS_OPEN
+from assent.session.log import Fence, LogUnavailable, LostFence, NoSuchSession, Opening, SessionBusy, Stamp
 from support.postgres_server import PostgresServer
 from support.waiting import WAIT_LIMIT
 
@@ -123,6 +126,32 @@ async def test_a_session_is_open_on_one_machine_only(log: PostgresLog, other: Po
         await other.acquire("s")
     await log.release(fence)
     assert not await other.is_open("s")
+
+
+async def test_nobody_looks_through_the_locks_of_the_server_for_a_parked_session(log: PostgresLog, admin: Connection):
+    await log.create("s", 1.0, CREATED)
+    looked = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + IS_OPEN.replace("$1", "'s'")
+
+    async def locks() -> str:
+        return next(line for (line,) in await admin.fetch(looked) if "pg_lock_status" in line)
+
+    fence = await log.acquire("s")
+    assert "never executed" not in await locks()
+    await log.release(fence)
+    assert "never executed" in await locks()
+
+
+async def test_a_query_is_one_statement(log: PostgresLog, admin: Connection):
+    await log.sessions()
+    await _until_listening(log)
+    last = await admin.fetch("SELECT query FROM pg_stat_activity WHERE application_name = 'assent'")
+    assert not [query for (query,) in last if "RESET" in query]
+
+
+async def test_a_session_whose_name_no_database_could_store_does_not_exist(log: PostgresLog):
+    with pytest.raises(NoSuchSession):
+        await log.acquire("a\0b")
+    assert not await log.is_open("a\0b")
 
 
 async def test_the_sessions_of_a_process_that_dies_are_free(
@@ -275,6 +304,20 @@ async def test_what_is_queued_together_is_committed_together(log: PostgresLog, a
     assert commits == 1
 
 
+async def test_the_head_of_the_audit_is_locked_for_one_statement_however_much_a_commit_records(
+    log: PostgresLog, admin: Connection
+):
+    """The whole cluster waits for it meanwhile."""
+    await log.create("s", 1.0, CREATED)
+    entry = AuditEntry(kind="mode.changed", ts=1.0, by="ann")
+    async with admin.transaction():
+        records = await log.audit.append(admin, [entry, entry, entry])
+        added = await admin.fetch("SELECT id, cmin::text FROM audit WHERE kind = 'mode.changed' ORDER BY id")
+    assert [id for id, _ in added] == [one.id for one in records] == [2, 3, 4]
+    assert len({statement for _, statement in added}) == 1
+    assert await log.audit.last_id() == 4
+
+
 async def test_the_same_request_sent_to_two_machines_takes_effect_once(log: PostgresLog, other: PostgresLog):
     stamp = Stamp("key", b"digest")
     made = await asyncio.gather(
@@ -308,10 +351,23 @@ async def test_a_newer_attempt_of_the_same_engine_takes_the_session_from_a_proce
     await other.append(taken, [prompt(4)])
     await log.append(kept, [prompt(3, "t")])
     async with asyncio.timeout(WAIT_LIMIT):
-        while not await log.is_open("t"):  # noqa: ASYNC110
+        while not await other.is_open("t"):  # noqa: ASYNC110 (it connects again, and only the database knows when)
             await asyncio.sleep(0.01)
     with pytest.raises(SessionBusy):
         await other.acquire("t", Opening(3.0, "assent"))
+
+
+async def test_a_process_that_was_replaced_does_not_take_the_lock_again_before_its_successor(
+    log: PostgresLog, other: PostgresLog, admin: Connection
+):
+    for session in ("s", "t"):
+        await log.create(session, 1.0, CREATED)
+        await log.acquire(session, Opening(1.0, "serve", token=10**12))
+    assert await admin.fetchval(REPLACE, "s", 2 * 10**12, "serve")
+    await end_connections(admin)
+    await _until_listening(log)
+    assert await other.is_open("t")
+    assert not await other.is_open("s")
 
 
 async def test_an_older_attempt_takes_nothing_from_a_newer_one(log: PostgresLog, other: PostgresLog):

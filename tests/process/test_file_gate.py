@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from assent.plan import ExecutedFile
+from assent.process import file_gate
 from assent.process.approved_launch import approved_contents, gated
 from assent.process.changed_files import FileChanged
 from assent.process.file_gate import AVAILABLE
@@ -218,3 +220,10 @@ async def test_a_cancelled_command_leaves_nothing(folder: Path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_the_gate_starts_without_the_modules_that_would_take_most_of_its_time():
+    source = str(Path(file_gate.__file__).parents[2])
+    code = f"import sys; sys.path.insert(0, {source!r}); import assent.process.file_gate; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True).stdout
+    assert not {"json", "re", "enum", "signal", "typing", "collections"} & set(loaded.split())

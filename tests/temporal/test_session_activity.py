@@ -56,3 +56,40 @@ async def test_a_session_is_closed_to_the_end_although_its_attempt_is_cancelled_
         await attempt
     assert not await log.is_open(session)
     assert closed == [session]
+
+
+class SlowToOpen:
+    """Opens a session when it is told to."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self._log = log
+        self.opening, self.may_open = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, info: SessionInfo, token: int) -> LocalClient:
+        self.opening.set()
+        await self.may_open.wait()
+        model = ScriptedModel(Scenario(replies=()))
+        options = RunOptions(client="serve", token=token)
+        return LocalClient(await Runner.open(self._log, info.id, model, Registry([]), options), "ann", model)
+
+
+@pytest.mark.parametrize(("beat", "beats"), [(1e9, False), (0.01, True)])
+async def test_a_session_that_takes_long_to_open_sends_heartbeats_but_none_comes_before_the_opening(
+    beat: float, beats: bool
+):
+    log, beaten, environment = MemoryLog(), asyncio.Event(), ActivityEnvironment()
+    environment.on_heartbeat = lambda *_: beaten.set()
+    opener = SlowToOpen(log)
+    session = await create_session(log, "/w", "scripted", "default")
+    sessions = SessionActivity(log, opener, linger=0.0, beat=beat)
+    attempt = asyncio.create_task(environment.run(sessions.run_session, Attempt(session, 1)))
+    await opener.opening.wait()
+    assert not beaten.is_set()
+    if beats:
+        await beaten.wait()
+    opener.may_open.set()
+    while session not in sessions.open:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    assert beaten.is_set() is beats
+    attempt.cancel()
+    await asyncio.wait([attempt])

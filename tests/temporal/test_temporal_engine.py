@@ -146,7 +146,8 @@ async def test_a_prompt_that_waits_for_the_turn_does_not_keep_the_session_open(t
         await cluster.log.put(session, "second", Submit("and then"))
         await cluster.engine.ensure(session)
         await cluster.until_workflow_is_over(session)
-        await cluster.sweeper.sweep()
+        for _ in range(2):
+            await cluster.sweeper.sweep()
         opened = await cluster.of_kind(session, SessionOpened)
         await cluster.until_workflow_is_over(session)
         assert await cluster.of_kind(session, SessionOpened) == opened

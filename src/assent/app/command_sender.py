@@ -217,16 +217,17 @@ class CommandSender:
         """Another process has the session open: its events tell the outcome."""
         stop = self._log.watch(session, outcome.happened.set)
         try:
-            while True:
+            while (end := found(outcome)) is None:  # it may have been told by the process itself
                 outcome.happened.clear()
                 running = await self._log.is_open(session)  # before reading: what it wrote last must not be missed
                 after = await self._read_on(session, after)
                 if (end := found(outcome)) is not None:
-                    return end
+                    break
                 if not running:
                     return Sent("taken" if outcome.answered else "ended")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(outcome.happened.wait(), POLL_INTERVAL)
+            return end
         finally:
             stop()
 

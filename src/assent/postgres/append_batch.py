@@ -73,11 +73,11 @@ def append_arguments(appends: Sequence[SessionAppend]) -> list[list[object]]:
     changes = {one.fence.session: project(one.envelopes) for one in appends}
     return [
         *_sessions(appends, changes),
-        *_transposed(6, (_event(envelope) for one in appends for envelope in one.envelopes)),
-        *_transposed(2, ((one.fence.session, plain(key)) for one in appends for key in keys_taken(one.envelopes))),
-        *_transposed(2, ((id, plain(call)) for id, change in changes.items() for call in sorted(change.settled))),
-        *_transposed(5, (_waiting(one) for change in changes.values() for one in change.asked.values())),
-        *_transposed(6, (_spent(id, *each) for id, change in changes.items() for each in change.spent.items())),
+        *transposed(6, (_event(envelope) for one in appends for envelope in one.envelopes)),
+        *transposed(2, ((one.fence.session, plain(key)) for one in appends for key in keys_taken(one.envelopes))),
+        *transposed(2, ((id, plain(call)) for id, change in changes.items() for call in sorted(change.settled))),
+        *transposed(5, (_waiting(one) for change in changes.values() for one in change.asked.values())),
+        *transposed(6, (_spent(id, *each) for id, change in changes.items() for each in change.spent.items())),
     ]
 
 
@@ -89,7 +89,7 @@ def _sessions(appends: Sequence[SessionAppend], changes: Mapping[str, IndexChang
         )
         for one in appends
     ]
-    return _transposed(13, rows)
+    return transposed(13, rows)
 
 
 def _columns(change: IndexChanges) -> list[object]:
@@ -112,7 +112,7 @@ def _spent(session: str, day: str, spent: Spending) -> tuple[object, ...]:
     return (session, day, spent.requests, spent.tokens, spent.dollars, spent.unpriced)
 
 
-def _transposed(width: int, rows: Iterable[Sequence[object]]) -> list[list[object]]:
+def transposed(width: int, rows: Iterable[Sequence[object]]) -> list[list[object]]:
     """One list per column, as `unnest` expects them."""
     columns: list[list[object]] = [[] for _ in range(width)]
     for row in rows:

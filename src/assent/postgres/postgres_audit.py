@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from assent.audit import AuditEntry, AuditRecord, Checkpoint, contradicts, head_of, head_text, seal
-from assent.postgres.append_batch import plain
+from assent.postgres.append_batch import plain, transposed
 from assent.postgres.connection_protocol import Connection, Record
 from assent.postgres.postgres_connections import Connections
 from assent.session.audit_log import PAGE_SIZE, AuditQuery
@@ -19,7 +19,12 @@ from assent.session.audit_log import PAGE_SIZE, AuditQuery
 _END = "SELECT id, hash FROM audit_ends WHERE which = $1"
 _HEAD = "SELECT id, hash FROM audit_ends WHERE which = 'head' FOR UPDATE"
 _MOVE = "UPDATE audit_ends SET id = $2, hash = $3 WHERE which = $1"
-_ADD = "INSERT INTO audit VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+_ADD = """
+WITH moved AS (UPDATE audit_ends SET id = $1, hash = $2 WHERE which = 'head')
+INSERT INTO audit SELECT * FROM unnest(
+    $3::bigint[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[]
+)"""
+"""One statement: the whole cluster waits for the head of the chain."""
 _COLUMNS = "SELECT id, previous, hash, data FROM audit"
 _IN_CHAIN = "id > (SELECT id FROM audit_ends WHERE which = 'start')"
 _LABELLED = (
@@ -47,14 +52,14 @@ class PostgresAudit:
             return []
         head = Checkpoint(*tuple(await connection.fetchrow(_HEAD) or ()))
         records: list[AuditRecord] = []
+        rows: list[Sequence[object]] = []
         for entry in map(self._mask, entries):
             record = seal(head, entry)
             texts = (entry.kind, entry.session, entry.owner, entry.by)
-            row = (record.id, record.previous, record.hash, entry.ts, *map(plain, texts), bytes(record.data))
-            await connection.execute(_ADD, *row)
+            rows.append((record.id, record.previous, record.hash, entry.ts, *map(plain, texts), bytes(record.data)))
             head = head_of(record)
             records.append(record)
-        await connection.execute(_MOVE, "head", head.id, head.hash)
+        await connection.execute(_ADD, head.id, head.hash, *transposed(9, rows))
         return records
 
     async def record(self, entry: AuditEntry) -> AuditRecord:

@@ -125,7 +125,7 @@ class Connections:
         async def connect(*_: object, **__: object) -> Connection:
             return await self._open(ANSWER_SECONDS)
 
-        pool: Any = await asyncpg.create_pool(min_size=0, max_size=READERS, connect=connect)  # pyright: ignore
+        pool: Any = await asyncpg.create_pool(min_size=0, max_size=READERS, connect=connect, reset=_leave_as_it_is)  # pyright: ignore
         return pool
 
     async def retried(self, work: Callable[[Connection], Awaitable[Any]]) -> Any:
@@ -154,6 +154,11 @@ class Connections:
     def place(self) -> str:
         parts = urlsplit(self._url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+async def _leave_as_it_is(_: object) -> None:
+    """Nobody who reads changes a setting, locks or listens. The default would forget all of that, in one more round
+    trip for each use; the pool itself rolls back what was left open."""
 
 
 async def close_quietly(connection: Connection | None) -> None:

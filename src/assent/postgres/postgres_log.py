@@ -23,7 +23,7 @@ from assent.postgres.postgres_connections import Connections
 from assent.postgres.postgres_directory import PostgresDirectory
 from assent.postgres.postgres_limits import FORGET_OLD, PostgresLimits
 from assent.postgres.postgres_records import PostgresRecords
-from assent.postgres.postgres_watch import IS_LOCKED, PostgresWatch
+from assent.postgres.postgres_watch import IS_OPEN, PostgresWatch
 from assent.postgres.postgres_writer import CHANNEL, PostgresWriter, payload_of
 from assent.session.audit_trail import AuditTrail, creation, deletion, masked
 from assent.session.log import (
@@ -119,10 +119,12 @@ class PostgresLog:
                 return fence
 
         try:
-            return await self._connections.retried(work)
+            fence: Fence = await self._connections.retried(work)
         except BaseException:
             await self._unlock(session)
             raise
+        self._watch.fenced(session, fence.token)
+        return fence
 
     async def release(self, fence: Fence) -> None:
         self._trail.closed(fence.session)
@@ -133,7 +135,7 @@ class PostgresLog:
             await self._unlock(fence.session)
 
     async def is_open(self, session: str) -> bool:
-        return session in self._watch.locked or await self._value(IS_LOCKED, session)
+        return session in self._watch.locked or bool(await self._value(IS_OPEN, plain(session)))
 
     async def sessions(self, owner: str | None = None) -> list[SessionInfo]:
         rows = await (self._rows(sql.SESSIONS) if owner is None else self._rows(sql.SESSIONS_OF, owner))
@@ -154,7 +156,8 @@ class PostgresLog:
 
     async def infos(self, sessions: Iterable[str]) -> dict[str, SessionInfo]:
         wanted = [one for one in sessions if "\0" not in one]
-        return {row["id"]: sql.info_of(row) for row in await self._rows(sql.INFOS, wanted)}
+        rows = await self._rows(sql.INFOS, wanted) if wanted else []
+        return {row["id"]: sql.info_of(row) for row in rows}
 
     async def finished(self, before: float, limit: int, offset: int = 0) -> list[SessionInfo]:
         return [sql.info_of(row) for row in await self._rows(sql.FINISHED, before, limit, offset)]
@@ -277,7 +280,6 @@ class PostgresLog:
         await self._watch.close()
 
     async def _lock(self, session: str, opening: Opening | None = None) -> None:
-        await self.info(session)  # raises NoSuchSession
         async with self._connections.explaining():
             try:
                 await self._watch.lock(session)

@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager, suppress
 
 import asyncpg
 
+from assent.postgres.append_batch import plain
 from assent.postgres.connection_protocol import Connection
 from assent.postgres.postgres_connections import LOST, Connections, close_quietly
 from assent.postgres.postgres_writer import CHANNEL
-from assent.session.log import LogError, SessionBusy, session_busy
+from assent.session.log import LogError, SessionBusy, no_such_session, session_busy
 
 RECONNECT_SECONDS = 0.5
 BEAT_SECONDS = 5.0
@@ -24,13 +25,16 @@ TAKE_PAUSE = 0.02
 RECORDS = " records"
 """What is told instead of a session when the records that nodes share have changed; no session is called that."""
 _KEY = "hashtextextended(current_schema() || '/' || $1, 0)"
-_LOCK = f"SELECT pg_try_advisory_lock({_KEY})"
+_LOCK = f"SELECT pg_try_advisory_lock({_KEY}) FROM sessions WHERE id = $1"
+_LOCK_AGAIN = f"{_LOCK} AND ($2::bigint = 0 OR epoch = $2)"
 _UNLOCK = f"SELECT pg_advisory_unlock({_KEY})"
 _HOLDERS = f"""
 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32 | objid::bigint) = {_KEY}"""
-IS_LOCKED = f"SELECT EXISTS (SELECT {_HOLDERS})"
+IS_OPEN = f"SELECT CASE WHEN held THEN EXISTS (SELECT {_HOLDERS}) ELSE false END FROM sessions WHERE id = $1"
+"""A process that dies leaves the mark, but no lock. Looking for a lock goes through those of the whole server, so it is
+only done for marked sessions."""
 _END_HOLDER = f"SELECT pg_terminate_backend(pid) {_HOLDERS}"
 
 
@@ -41,7 +45,8 @@ class PostgresWatch:
         self._connection: Connection | None = None
         self._using = asyncio.Lock()
         """A connection does one thing at a time."""
-        self.locked: set[str] = set()
+        self.locked: dict[str, int] = {}
+        """With the fence token, once it is known: whoever has a newer one is about to take the lock."""
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._reconnecting: asyncio.Task[None] | None = None
         self._beating: asyncio.Task[None] | None = None
@@ -83,13 +88,21 @@ class PostgresWatch:
     # --- locks ---
 
     async def lock(self, session: str) -> None:
-        """Raises SessionBusy. The server releases it if this process dies."""
+        """Raises SessionBusy or NoSuchSession. The server releases it if this process dies."""
         if session in self.locked:
             raise session_busy(session)
         async with self._used() as connection:
-            if not await connection.fetchval(_LOCK, session):
+            locked = await connection.fetchval(_LOCK, plain(session))
+            if locked is None:
+                raise no_such_session(session)
+            if not locked:
                 raise session_busy(session)
-            self.locked.add(session)
+            self.locked[session] = 0
+
+    def fenced(self, session: str, token: int) -> None:
+        """The token that goes with the lock, unless that was lost meanwhile."""
+        if session in self.locked:
+            self.locked[session] = token
 
     async def take_lock(self, session: str) -> None:
         """Ends the connection that holds it: a process that is frozen, or whose machine is gone, cannot do so itself.
@@ -104,7 +117,7 @@ class PostgresWatch:
                     await asyncio.sleep(TAKE_PAUSE)
 
     async def unlock(self, session: str) -> None:
-        self.locked.discard(session)
+        self.locked.pop(session, None)
         if self._connection is not None and not self._connection.is_closed():
             async with self._used() as connection:
                 await connection.execute(_UNLOCK, session)
@@ -133,9 +146,9 @@ class PostgresWatch:
         connection = await self._connections.connect()
         try:
             await connection.add_listener(CHANNEL, self._heard)
-            for session in list(self.locked):
-                if not await connection.fetchval(_LOCK, session):
-                    self.locked.discard(session)  # someone else has it now, and our fence is no longer valid
+            for session, token in list(self.locked.items()):
+                if not await connection.fetchval(_LOCK_AGAIN, session, token):
+                    self.locked.pop(session, None)  # someone else has it now, and our fence is no longer valid
         except BaseException:
             connection.terminate()
             raise

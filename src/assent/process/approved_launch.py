@@ -1,8 +1,9 @@
 """Starts a command that gets the approved content of its files (`file_gate.py`), in front of a sandbox or alone."""
 
-import json
+import marshal
 import os
 import sys
+from binascii import b2a_base64
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -60,7 +61,8 @@ def gated(launcher: Launcher | None, contents: Sequence[ApprovedContent], before
         "before": [word for word in (*words, *before) if _is_program(word)],
         "alone": launcher is None,
     }
-    gate = (sys.executable, "-I", "-S", "-c", _START.format(source_folder()), json.dumps(wanted))
+    told = b2a_base64(marshal.dumps(wanted), newline=False).decode()
+    gate = (sys.executable, "-I", "-S", "-c", _START.format(source_folder()), told)
     mounts = b"" if launcher is None else launcher.mounts
     return Launcher((*gate, *words), (*inputs, *(one.data for one in contents)), copies, mounts)
 

@@ -132,9 +132,10 @@ class SessionActivity:
         return activity.is_worker_shutdown() or self._clock() - rests_since >= self._linger
 
     async def _beat_on(self) -> None:
+        """Not at once: the engine has just assigned the session, and someone waits for it to be opened."""
         while True:
-            activity.heartbeat()
             await asyncio.sleep(self._beat)
+            activity.heartbeat()
 
 
 class SessionWorker:

@@ -1,7 +1,8 @@
 """Wakes sessions that nobody else will wake.
 
 They have expired questions, or commands that were recorded by a server that died before it could wake them, or while
-the engine could not be reached.
+the engine could not be reached. What a sweep finds for the first time is usually being woken at this moment, so only
+the next sweep wakes it: waking a session twice would open it once more after it has been parked.
 """
 
 import asyncio
@@ -13,7 +14,8 @@ from assent.session.engine import CANNOT_OPEN
 from assent.session.log import SessionInfo, SessionLog
 from assent.session.parked_work import has_work
 
-SWEEP_SECONDS = 5.0
+SWEEP_SECONDS = 2.5
+FIRST_PAUSE = 5.0
 MAX_PAUSE = 300.0
 
 
@@ -28,6 +30,8 @@ class Sweeper:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._log, self._wake, self._client, self._clock = log, wake, client, clock
+        self._found: set[str] = set()
+        """By the last sweep."""
         self._tried: dict[str, tuple[float, float]] = {}
         """When to wake a session again that does not open, and how long to wait after that."""
 
@@ -41,7 +45,8 @@ class Sweeper:
         expired = set(await self._log.expired(time.time()))
         found = expired.union(await self._log.pending())
         self._tried = {session: tried for session, tried in self._tried.items() if session in found}
-        for session, info in (await self._log.infos(found)).items():
+        again, self._found = found & self._found, found
+        for session, info in (await self._log.infos(again)).items():
             if self._is_due(info) and await self._is_forgotten(session, expired):
                 self._put_off(session)
                 await self._wake(session)
@@ -56,5 +61,5 @@ class Sweeper:
         return session in expired or await has_work(self._log, session)
 
     def _put_off(self, session: str) -> None:
-        _, pause = self._tried.get(session, (0.0, SWEEP_SECONDS))
+        _, pause = self._tried.get(session, (0.0, FIRST_PAUSE))
         self._tried[session] = (self._clock() + pause, min(2 * pause, MAX_PAUSE))

@@ -63,13 +63,13 @@ class TemporalEngine:
         await self._connected()
 
     async def ensure(self, session: str) -> None:
-        if await self._log.is_open(session):
-            return  # whoever has it reads the inbox
-        if self._draining:
-            raise SessionBusy("the server is shutting down; try again when it is back")
         changed = asyncio.Event()
-        stop = self._log.watch(session, changed.set)
+        stop = self._log.watch(session, changed.set)  # first: what changes while we look must not be missed
         try:
+            if await self._log.is_open(session):
+                return  # whoever has it reads the inbox
+            if self._draining:
+                raise SessionBusy("the server is shutting down; try again when it is back")
             await self._until_open(session, await self._signal(session), changed)
         finally:
             stop()
@@ -160,13 +160,14 @@ class TemporalEngine:
     async def _opens_soon(self, session: str, changed: asyncio.Event) -> bool:
         """Nearly every session does; so only the others cost a request for the result of the workflow."""
         deadline = asyncio.get_running_loop().time() + POLL_SECONDS
-        while not await self._is_open(session, changed):
+        while True:
             try:
                 async with asyncio.timeout_at(deadline):
                     await changed.wait()
             except TimeoutError:
                 return False
-        return True
+            if await self._is_open(session, changed):
+                return True
 
     async def _opens_or_ends(self, session: str, handle: Handle, changed: asyncio.Event) -> None:
         result = asyncio.create_task(handle.result())
@@ -180,7 +181,7 @@ class TemporalEngine:
             await asyncio.gather(result, return_exceptions=True)
 
     async def _is_open(self, session: str, changed: asyncio.Event) -> bool:
-        changed.clear()  # first: what changes while we look must not be missed
+        changed.clear()  # first, for the same reason
         return await self._log.is_open(session)
 
     async def _connected(self) -> Client:
