@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.approval import AskDetails, Choice, Mode, Question
-from assent.parts import Todo, TodosDisplay
+from assent.parts import PlainDisplay, Todo, TodosDisplay
 from assent.tools.declared import PLAN
 from assent.tools.support.files import check_text
 from assent.tools.tool import InvalidParams, Invocation, Live, Permit, Resources, Tool, ToolFailed, ToolResult
@@ -70,7 +70,7 @@ class ProposePlanInvocation(Invocation):
         (answer,) = permit.answers
         if answer not in CHOICES:
             said = "The user wants to continue planning." if answer == NOT_YET else f"The user says: {answer}"
-            return ToolResult({"accepted": False, "answer": said})
+            return ToolResult({"accepted": False, "answer": said}, PlainDisplay(answer))
         steps = tuple(Todo(step, "pending") for step in self._params.steps)
         told = "The plan is accepted, and is now the list of steps. Carry it out."
         return ToolResult({"accepted": True, "mode": CHOICES[answer], "answer": told}, TodosDisplay(steps))

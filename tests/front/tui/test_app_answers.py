@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from textual.widgets import TextArea
 
 from assent.commands import Answer
-from assent.config import TerminalSettings
 from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, GrantAdded
 from assent.front.tui.answer_screens import (
     AnswerBox,
@@ -523,32 +521,3 @@ async def test_an_edit_whose_file_changed_meanwhile_is_asked_again(harness: Make
         await on.until_idle()
         assert (on.folder / "notes.txt").read_text() == "zero\none\nthree\n"
         assert [event.status for event in await on.recorded(CallFinished)] == ["success"]
-
-
-# --- the mouse ---
-
-
-async def click_on(on: AppHarness, words: str) -> None:
-    row, line = next((row, line) for row, line in enumerate(on.shown.splitlines()) if words in line)
-    await on.pilot.click(offset=(line.index(words) + 1, row))
-    await on.settle()
-
-
-@pytest.mark.parametrize("enter", ["no", "select"])
-async def test_an_answer_can_be_clicked(harness: MakeHarness, enter: Literal["no", "select"]):
-    on = harness(asks_for(CANARY), says("Done."))
-    on.terminal = TerminalSettings(enter=enter)
-    async with on.open(prompt="go", size=(80, 30)):
-        await on.until_asked()
-        await click_on(on, "yes, once")
-        await on.until_idle()
-        assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]
-
-
-async def test_a_click_right_after_the_question_appeared_answers_nothing(harness: MakeHarness):
-    on = harness(asks_for(CANARY))
-    async with on.open(prompt="go"):
-        await on.until_asked()
-        on.guard.quiet = 1_000
-        await click_on(on, "yes, once")
-        assert "That was too fast" in on.shown and await on.recorded(ApprovalAnswered) == []

@@ -122,6 +122,18 @@ async def test_rewind_takes_back_the_conversation_and_the_files_after_a_preview(
 
 
 @pytest.mark.spec("J10")
+async def test_a_rewind_over_prompts_that_changed_nothing_says_so(preferences: Path):
+    async with open_slash(SessionHarness(text("Hello.")), preferences, size=(100, 30)) as slash:
+        await ask(slash, "hi")
+        await slash.until(lambda: slash.runner.idle)
+        await slash.open("/rewind")
+        await slash.press("enter")
+        await agree(slash, "No file would change.")
+        await slash.finish()
+        assert slash.runner.state.history() == ()
+
+
+@pytest.mark.spec("J10")
 async def test_rewind_can_leave_the_files_alone(tmp_path: Path, preferences: Path):
     root = tmp_path / "root"
     root.mkdir()

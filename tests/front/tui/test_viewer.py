@@ -294,3 +294,15 @@ async def test_what_is_typed_right_after_the_key_for_the_search_is_searched_for(
         assert on.app.prompt.is_empty
         await on.types("gG")
         await on.until(lambda: on.app.screen.query_one(Input).value == "gwfoG qgG")
+
+
+async def test_what_is_typed_right_after_the_slash_in_a_viewer_is_searched_for(harness: MakeHarness):
+    on = harness(says("Hello."))
+    (on.folder / "cart.py").write_text("amount = 1\n")
+    async with on.open(prompt="go"):
+        await on.until_idle()
+        await open_viewer(on, "/view cart.py")
+        for key in "/amwg/":
+            on.app.post_message(Key("slash" if key == "/" else key, key))
+        await on.until(lambda: on.app.screen.query_one(Input).value == "amwg/")
+        assert isinstance(on.app.screen, ViewerScreen) and on.app.screen.lines.mark is None

@@ -70,6 +70,25 @@ async def test_the_answers_to_a_question_of_the_model_are_shown(harness: MakeHar
         await on.until_shown("Thanks.", "│ Which name?", "│   cart")
 
 
+@pytest.mark.spec("G2")
+async def test_an_accepted_plan_stays_in_the_transcript_when_the_list_of_steps_changes(harness: MakeHarness):
+    args = {"summary": "Shipping is added twice.", "steps": ["Read the code", "Fix the bug"]}
+    plan = {"name": "propose_plan", "args": args, "id": "p"}
+    async with harness(asks_for(plan), asks_for(DONE), says("Finished.")).open(prompt="go", mode="plan") as on:
+        await on.until_asked()
+        await on.press("1")
+        await on.until_shown("Finished.", "│ Shipping is added twice.", "│ ○ Fix the bug", "│ ✓ Fix the bug")
+
+
+@pytest.mark.spec("G2")
+async def test_what_was_said_to_a_plan_is_shown(harness: MakeHarness):
+    plan = {"name": "propose_plan", "args": {"steps": ["Read the code"]}, "id": "p"}
+    async with harness(asks_for(plan), says("I go on.")).open(prompt="go", mode="plan") as on:
+        await on.until_asked()
+        await on.press("3")
+        await on.until_shown("I go on.", "Keep planning")
+
+
 # --- output ---
 
 

@@ -11,17 +11,15 @@ from msgspec import Struct
 from rich.text import Text
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import offered_keys, option_labels, tried
+from assent.app.question_text import offered_keys, tried
 from assent.app.trial_text import yes_to
-from assent.approval import AskDetails, EditDetails, Question
+from assent.approval import AskDetails, EditDetails
 from assent.front.tui.diff_view import SPLIT_WIDTH
-from assent.front.tui.question_view import QuestionView
+from assent.front.tui.question_view import CLICKED, QuestionView, chosen_at_once
 from assent.front.tui.themes import Palette
 
 EnterKey = Literal["no", "select"]
 DIGITS = "123456789"
-CLICKED = "answer"
-"""The meta data of a label: the key that it stands for."""
 ANSWER_WORDS = {
     "y": "yes, once; for what was tried: apply it",
     "a": "always: for this session, for this folder, or everywhere",
@@ -103,13 +101,6 @@ def needs_reading(key: str, call: AwaitingApproval) -> bool:
             return False
         case _:
             return key in YES and offered_keys(call.approval).get(key) != "try_first"
-
-
-def chosen_at_once(questions: Sequence[Question]) -> list[str]:
-    """The labels that a number chooses, if one number is a complete answer."""
-    if len(questions) != 1 or questions[0].multi_select:
-        return []
-    return option_labels(questions[0])
 
 
 def _moves(call: AwaitingApproval, view: QuestionView | None, width: int) -> list[Offer]:

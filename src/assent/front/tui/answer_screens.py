@@ -4,7 +4,8 @@ Small screens above the question. Each belongs to one call, and closes when that
 """
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -13,7 +14,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Click, Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
@@ -41,6 +42,19 @@ class AnswerBox(Vertical):
         self.styles.offset = (0, min(end - height, 0))  # a margin would reduce its height
 
 
+class AnswerList(OptionList):
+    """Options that can be clicked, if the screen agrees."""
+
+    def __init__(self, clicked: Callable[[int], bool], *options: Option) -> None:
+        super().__init__(*options)
+        self._clicked = clicked
+
+    def on_click(self, event: Click) -> None:
+        place = event.style.meta.get("option")
+        if place is not None and not self._clicked(place):
+            event.prevent_default()
+
+
 class AnswerScreen(ModalScreen[R]):
     """Esc returns to the question without an answer."""
 
@@ -66,12 +80,18 @@ class AnswerScreen(ModalScreen[R]):
         self._guard = guard
         self.was_quiet = False
         """Whether there was a pause before the newest key."""
+        self._shown_at = 0.0
         self.at_work = False
         """Whether a key pressed after a pause has changed something here, so that what follows is meant for this
         screen."""
 
     def on_mount(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """What can be chosen has just appeared."""
         self._guard.disturb()
+        self._shown_at = time.monotonic()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.query_one(AnswerBox).place)
@@ -89,6 +109,13 @@ class AnswerScreen(ModalScreen[R]):
     def took_key(self, event: Key) -> None:
         """For screens with keys of their own. Not `on_key`: Textual calls that of every class."""
 
+    def clicked(self, _place: int) -> bool:
+        """Whether a click takes this option: not the second click of two, made before this was here."""
+        if time.monotonic() - self._shown_at >= self._guard.quiet:
+            return True
+        self.say_too_fast()
+        return False
+
     def say_too_fast(self) -> None:
         self.notify("That was too fast to be an answer. Press it again.", timeout=2)
 
@@ -102,8 +129,9 @@ class ScopeScreen(AnswerScreen[Grant]):
     def compose(self) -> ComposeResult:
         with AnswerBox():
             yield Label("Always allow:")
-            yield OptionList(
-                *(Option(_reach(number, scope), scope.id) for number, scope in enumerate(self.call.approval.scopes, 1))
+            yield AnswerList(
+                self.clicked,
+                *(Option(_reach(number, scope), scope.id) for number, scope in enumerate(self.call.approval.scopes, 1)),
             )
             yield Static("Enter or a number grants it · Esc back", classes="hint")
 

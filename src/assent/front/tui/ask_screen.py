@@ -14,7 +14,7 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import option_labels, option_words
 from assent.app.wording import safe
 from assent.approval import Question
-from assent.front.tui.answer_screens import AnswerBox, AnswerScreen
+from assent.front.tui.answer_screens import AnswerBox, AnswerList, AnswerScreen
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput
 
@@ -40,12 +40,11 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         with AnswerBox():
             with VerticalScroll(id="asked", can_focus=False):
                 yield Static("")
-            yield OptionList()
+            yield AnswerList(self.clicked)
             yield SteadyInput()
             yield Static("", classes="hint", id="how")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self._show()
 
     @property
@@ -58,6 +57,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def _show(self) -> None:
         question = self._question
+        self.begin()
         self.at_work = False
         self._ticked.clear()
         number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
@@ -113,6 +113,13 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         self._ticked ^= {place}
         self._list_options()
         self._options.highlighted = place
+
+    def clicked(self, place: int) -> bool:
+        """Where several can be ticked, a click ticks; Enter takes them."""
+        if not self._question.multi_select:
+            return super().clicked(place)
+        self._tick(place)
+        return False
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """If nothing is ticked, the highlighted option is the answer."""

@@ -162,7 +162,8 @@ def _outcome(styler: TextStyler, call: Terminal, width: int) -> list[Strip]:
 def _arguments(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
     """The other arguments, if the head line does not show everything. A list of steps is shown by its display."""
     if isinstance(call, Success) and isinstance(call.display, TodosDisplay):
-        return []
+        said = [value for value in call.request.args.values() if isinstance(value, str)]
+        return [strip for text in said for strip in styler.text(text, "", width)]
     about = first_text(call.request)
     rest = [(name, value) for name, value in call.request.args.items() if value != about and len(str(value)) < 200]
     lines: list[Strip] = []

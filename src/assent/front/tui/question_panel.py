@@ -24,13 +24,11 @@ from assent.approval import AskDetails, ExecDetails
 from assent.commands import Answer
 from assent.front.tui.answer_keys import (
     ANSWERS,
-    CLICKED,
     DIGITS,
     MOVES,
     EnterKey,
     Offer,
     answers,
-    chosen_at_once,
     legend,
     menu,
     needs_reading,
@@ -38,7 +36,7 @@ from assent.front.tui.answer_keys import (
 )
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_lines import QuestionLines
-from assent.front.tui.question_view import QuestionView
+from assent.front.tui.question_view import CLICKED, QuestionView, chosen_at_once
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.typed_elsewhere import TypedElsewhere, letter
 

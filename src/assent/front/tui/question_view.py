@@ -1,15 +1,16 @@
 """A question as lines: exactly and completely what would happen, in a form that the proposal cannot imitate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
+from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.question_text import hidden_characters, option_words, sandbox_in_words, unapproved_files
+from assent.app.question_text import hidden_characters, option_labels, option_words, sandbox_in_words, unapproved_files
 from assent.app.wording import safe, short_quotes
-from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails
+from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.text_style import TextStyler, barred, indented
 from assent.front.tui.trial_view import TrialLines
@@ -17,6 +18,8 @@ from assent.hunks import Hunk, hunks
 from assent.parts import JsonObject
 
 FACT_WIDTH = 8
+CLICKED = "answer"
+"""The meta data of what can be clicked: the key that it stands for."""
 
 
 class QuestionView:
@@ -105,8 +108,7 @@ class QuestionView:
             case AskDetails(questions=questions):
                 for question in questions:
                     yield from _foreign(styler, question.question, "bold", width)
-                    for number, words in enumerate(option_words(question), start=1):
-                        yield from _foreign(styler, f"{number}  {words}", "", width, "│   ")
+                    yield from _options(styler, question, len(chosen_at_once(questions)), width)
 
     def _edit(self, styler: TextStyler, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:
@@ -128,6 +130,20 @@ class QuestionView:
         here = "▶" if hunk.number == self.current else " "
         words = f"{here}{box} part {hunk.number + 1} of {len(self.hunks)}  +{hunk.added} -{hunk.removed}"
         return Text(words, style=f"bold {styler.palette.accent}" if hunk.number == self.current else styler.palette.dim)
+
+
+def chosen_at_once(questions: Sequence[Question]) -> list[str]:
+    """The labels that a number chooses, if one number is a complete answer."""
+    if len(questions) != 1 or questions[0].multi_select:
+        return []
+    return option_labels(questions[0])
+
+
+def _options(styler: TextStyler, question: Question, numbered: int, width: int) -> Iterator[Strip]:
+    """A click on an option is its number, or opens the answers where a number is not enough."""
+    for number, words in enumerate(option_words(question), start=1):
+        clicked = Style(meta={CLICKED: str(number) if number <= min(numbered, 9) else "y"})
+        yield from _foreign(styler, f"{number}  {words}", clicked, width, "│   ")
 
 
 def _exec(styler: TextStyler, details: ExecDetails, width: int) -> Iterator[Strip]:
@@ -160,7 +176,7 @@ def _fact(styler: TextStyler, name: str, value: str, style: str, width: int) -> 
     return indented(styler.text(value, style, width - FACT_WIDTH), FACT_WIDTH, name, style)
 
 
-def _foreign(styler: TextStyler, text: str, style: str, width: int, bar: str = "│ ") -> list[Strip]:
+def _foreign(styler: TextStyler, text: str, style: str | Style, width: int, bar: str = "│ ") -> list[Strip]:
     """Foreign text behind a bar, however it wraps: none of its lines can look like ours."""
     lines = styler.text(text, style, width - len(bar)) if text else []
     return barred(lines, styler.palette.dim, bar)

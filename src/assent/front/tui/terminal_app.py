@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +18,7 @@ from textual.actions import SkipAction
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, TextSelected
+from textual.filter import LineFilter
 
 from assent import exit_codes
 from assent.app.preferences import PreferenceFile, preference_file
@@ -29,6 +30,7 @@ from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
 from assent.front.tui.external_input import edit_prompt, keep_dropped, paste_picture
 from assent.front.tui.farewell import farewell
+from assent.front.tui.few_colours import FewColours
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
@@ -118,6 +120,10 @@ class AssentApp(App[None]):
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
+        self._few_colours = FewColours(enabled=self.console.color_system == "256")
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *([self._few_colours] if self._few_colours.enabled else [])]
 
     def _fatal_error(self) -> None:
         """Textual would show all variables, and one of them may be an API key."""

@@ -70,7 +70,9 @@ class TextStyler:
         rows = self.console.render_lines(renderable, options, pad=False)
         return [Strip(row) for row in rows]
 
-    def text(self, content: str, style: str = "", width: int = 80, *, context: "Context" = "prompt") -> list[Strip]:
+    def text(
+        self, content: str, style: str | Style = "", width: int = 80, *, context: "Context" = "prompt"
+    ) -> list[Strip]:
         """Untrusted text, wrapped."""
         return self.lines(Text(plain(content, context), style=style, overflow="fold"), width)
 

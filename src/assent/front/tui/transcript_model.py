@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from assent.app.wording import MODES, shortened_words, who
+from assent.approval import AskDetails, Details
 from assent.events import (
     ApprovalAnswered,
     ApprovalModifying,
@@ -111,6 +112,8 @@ class CallItem(Item):
     def __init__(self, call_id: str) -> None:
         super().__init__(foldable=True)
         self.call_id = call_id
+        self.decided = False
+        """It asked the person. If that was about a list of steps, it stays in sight when a newer list replaces it."""
 
 
 class NoteItem(Item):
@@ -186,9 +189,10 @@ class TranscriptModel:
             case CallFinished(call_id=call_id, display=TodosDisplay()):
                 self._touch(call_id)
                 self._replace_plan(call_id)
-            case ApprovalRequested(call_id=call_id) | CallFinished(call_id=call_id):
+            case ApprovalRequested(call_id=call_id, approval=approval):
                 self._touch(call_id)
-            case ApprovalModifying(call_id=call_id):
+                self._asked(call_id, approval.details)
+            case ApprovalModifying(call_id=call_id) | CallFinished(call_id=call_id):
                 self._touch(call_id)
             case CallRequested(request=request):
                 item = self._calls[request.call_id] = CallItem(request.call_id)
@@ -203,9 +207,16 @@ class TranscriptModel:
         if item := self._calls.get(call_id):
             item.touch()
 
+    def _asked(self, call_id: str, details: Details) -> None:
+        if isinstance(details, AskDetails) and (item := self._calls.get(call_id)):
+            item.decided = True
+
     def _replace_plan(self, call_id: str) -> None:
         self._show_plan(shown=False)
         self._plan = self._calls.get(call_id)
+        if self._plan is not None and self._plan.decided:
+            self._show_plan(shown=True)
+            self._plan = None
 
     def _show_plan(self, *, shown: bool) -> None:
         if self._plan is not None:

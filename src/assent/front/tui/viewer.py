@@ -137,7 +137,7 @@ class ViewerScreen(ModalScreen[bool]):
         Binding("right", "side(1)", "to the right, if lines are not wrapped", show=False),
         Binding("left", "side(-1)", "to the left", show=False),
         Binding("w", "wrap", "wrap long lines, or not", show=False),
-        Binding("slash", "search", "search", show=False),
+        Binding("slash", "search", "search", show=False, priority=True),
         Binding("n", "again(1)", "next match", show=False),
         Binding("N", "again(-1)", "previous match", show=False),
         Binding("m", "mark", "mark lines", show=False),
@@ -248,7 +248,7 @@ class ViewerScreen(ModalScreen[bool]):
         self._move(-len(self.lines.lines))
 
     def _skip_while_searching(self) -> None:
-        """What is searched for may contain a g."""
+        """What is searched for may contain a g or a slash."""
         if self._field.display:
             raise SkipAction
 
@@ -268,6 +268,7 @@ class ViewerScreen(ModalScreen[bool]):
     # --- search ---
 
     def action_search(self) -> None:
+        self._skip_while_searching()
         self._open_search("")
 
     def _open_search(self, text: str) -> None:

@@ -157,7 +157,7 @@ def _preview(state: "SessionState", point: "RewindPoint", changes: Sequence[str]
     head = Content("\n").join([Content.styled(said, "bold"), *prompts, Content("")])
     ran = _commands_in_words(state, {one.prompt_id for one in later})
     if not changes:
-        return Content("\n").join([head, *ran, Content("No file change can be undone.")])
+        return Content("\n").join([head, *ran, Content("No file would change.")])
     files = Content.styled("These file changes would be undone:", "bold")
     return Content("\n").join([head, *ran, files, _changes_in_words(state, changes)])
 
