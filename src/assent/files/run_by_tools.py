@@ -50,12 +50,15 @@ _JAVASCRIPT = """
     electron-builder.json import_map.json importmap.json typedoc.json codegen.yml codegen.yaml gatsby-node.js
     gatsby-config.js truffle-config.js foundry.toml node_modules bower_components .storybook .vitepress .vuepress
     .docusaurus .yalc tslint.json app.yaml
+    .eleventy.js .release-it.json .cz-config.js app.json biome.json biome.jsonc eas.json dprint.json jasmine.json
+    jasmine.js jasmine.mjs schema.prisma testem.js testem.json setupproxy.js
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
     appraisals fastfile appfile matchfile pluginfile fastlane podfile podfile.lock config.ru .rspec .rspec-local
     .rubocop.yml .rubocop_todo.yml .simplecov .ruby-version .ruby-gemset .standard.yml .haml-lint.yml .slim-lint.yml
     .erb-lint.yml .reek.yml .solargraph.yml cucumber.yml cucumber.yaml spec_helper.rb rails_helper.rb test_helper.rb
+    snapfile deliverfile gymfile scanfile screengrabfile supplyfile _config.yml
 """
 _PHP = """
     composer.json composer.lock phpunit.xml phpunit.xml.dist phpunit.dist.xml phpstan.neon phpstan.neon.dist
@@ -71,6 +74,7 @@ _JVM = """
     maven-wrapper.properties maven-wrapper.jar mvnw mvnw.cmd pom.xml jvm.config build.xml ivy.xml ivysettings.xml
     build.sbt build.sc build.mill build.boot project.clj deps.edn shadow-cljs.edn bb.edn buildsrc build-logic
     .java-version local.properties lombok.config .scalafix.conf .scalafmt.conf jitpack.yml
+    .sbtopts .jvmopts profiles.clj
 """
 _DOTNET = """
     directory.build.props directory.build.targets directory.build.rsp directory.packages.props msbuild.rsp
@@ -81,6 +85,7 @@ _GO_AND_RUST = """
     go.mod go.sum go.work go.work.sum magefile.go magefiles .air.toml air.toml buf.gen.yaml buf.work.yaml sqlc.yaml
     sqlc.yml sqlc.json cargo.toml cargo.lock build.rs rust-toolchain rust-toolchain.toml cross.toml trunk.toml
     makefile.toml bacon.toml rust-analyzer.toml .rust-analyzer.toml nextest.toml
+    .go-version gqlgen.yml .gqlgen.yml
 """
 _BUILDERS = """
     makefile gnumakefile bsdmakefile makefile.am makefile.in makefile.pl build.pl cmakelists.txt cmakepresets.json
@@ -95,12 +100,15 @@ _BUILDERS = """
     setup.lhs dune-project dune-workspace dune.inc cpanfile dist.ini .luacov renv.lock _targets.r packrat snakefile
     nextflow.config .busted dvc.yaml dbt_project.yml .plzconfig spago.dhall packages.dhall project.toml manifest.toml
     pubspec.yaml pubspec.lock gleam.toml elm.json v.mod config.exs runtime.exs project.godot activate.r .ctags .ctags.d
+    bsconfig.json rescript.json esy.json wscript_build platformio.ini west.yml idf_component.yml juliaproject.toml
+    juliamanifest.toml doxyfile latexmkrc _quarto.yml _bookdown.yml .ghci .ocamlinit
 """
 _TASKS = """
     justfile .justfile taskfile.yml taskfile.yaml taskfile.dist.yml taskfile.dist.yaml jakefile cakefile gulpfile
     gruntfile gulpfile.js gruntfile.js runfile maskfile.md procfile mprocs.yaml process-compose.yml
     process-compose.yaml crontab .tool-versions devbox.json devbox.lock devenv.nix devenv.yaml devenv.lock earthfile
     tiltfile skaffold.yaml skaffold.yml garden.yml brewfile brewfile.lock.json .shellspec flake.lock
+    melos.yaml
 """
 _MACHINES = """
     dockerfile containerfile docker-bake.hcl docker-bake.json dagger.json .dagger vagrantfile .vagrant .docker
@@ -109,6 +117,7 @@ _MACHINES = """
     samconfig.yaml ansible.cfg .ansible.cfg .ansible-lint requirements.yml requirements.yaml galaxy.yml molecule.yml
     puppetfile environment.conf hiera.yaml knife.rb kitchen.yml .kitchen.yml .kitchen.local.yml fly.toml render.yaml
     railway.toml railway.json .terraform-version cloud-init.yaml user-data autorun.inf
+    chart.yaml .lando.yml .ddev devspace.yaml okteto.yml okteto.yaml werf.yaml
 """
 _EDITORS_AND_CHECKS = """
     .github .gitlab .azure-pipelines .jenkins .tekton .harness .trunk .config .settings .run .project .classpath
@@ -138,7 +147,8 @@ PATTERNS = r"""
     .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts | .+\.tf\.json | .+\.pkr\.hcl |
     .+\.(?:config|conf)\.(?:[cm]?[jt]sx?|babel\.js|py) | (?:babel|ecosystem|jest|karma|release|vitest)\.config\.json |
     \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? |
-    (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop)file\..+ |
+    (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop)file\..+ | ormconfig\..+ | codegen\.(?:[cm]?[jt]s|json) |
+    setuptests\.[jt]sx? |
     (?:[tj]sconfig)(?:[.-].+)?\.json | \.markdownlint.* | \..+\.exs |
     (?:dockerfile|containerfile|makefile|procfile)[.-](?!txt$|md$).+ | .+\.(?:docker|container|make|just)file |
     \.zsh.* |
@@ -149,7 +159,8 @@ PATTERNS = r"""
 """
 PATHS = """
     tools/bazel gradle/wrapper project/build.properties docs/conf.py doc/conf.py docs/source/conf.py
-    doc/source/conf.py env/bin config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
+    doc/source/conf.py env/bin alembic/env.py migrations/env.py vendor/bundle vendor/autoload.php vendor/composer
+    config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
 """
 
 

@@ -130,9 +130,12 @@ def _git_folders(words: tuple[Word, ...]) -> list[str]:
     return found
 
 
+_COPYING = ("cp", "install", "rsync")
+
+
 def _is_about_folders(use: Use) -> bool:
     copies = use.names[0] == "cp" and use.option("-r", "-R", "-a", "--recursive", "--archive") is not None
-    copies |= use.names[0] == "rsync" and use.operands[-1:] != [] and use.operands[-1].text.endswith("/")
+    copies |= use.names[0] in _COPYING and use.operands[-1:] != [] and use.operands[-1].text.endswith("/")
     return copies or use.names[0] in _FOLDERS or use.names[:2] in _MAKE_FOLDERS
 
 

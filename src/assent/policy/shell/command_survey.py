@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Part, Word
@@ -44,6 +45,8 @@ class Found(Struct, frozen=True, kw_only=True):
     """The text that it gets as its input, as far as it can be seen: here-documents, and what comes before its pipe."""
     piped: bool = False
     """Its input comes from another command, or contains expansions."""
+    input_file: str = ""
+    """The file that its input is redirected from."""
     evaluated: bool = False
     """Not a command, but a text in which bash may run one."""
     other_name: bool = False
@@ -107,6 +110,7 @@ def _evaluated(text: str) -> Found:
 class _Input(Struct, frozen=True):
     text: str = ""
     piped: bool = False
+    file: str = ""
 
 
 _NO_INPUT = _Input()
@@ -158,10 +162,17 @@ class _Walk:
     def _with_texts(self, children: "list[Node]", given: "_Input") -> "_Input":
         """Adds the here-documents and here-strings of a command."""
         texts = [self._text(one) for one in children if one.type in _TEXTS]
+        given = replace(given, file=self._input_file(children) or given.file)
         if not texts:
             return given
         expands = any("$" in text or "`" in text for text in texts)
-        return _Input(" ".join((given.text, *texts)), piped=given.piped or expands)
+        return replace(given, text=" ".join((given.text, *texts)), piped=given.piped or expands)
+
+    def _input_file(self, children: "list[Node]") -> str:
+        for one in children:
+            if one.type == "file_redirect" and any(part.type == "<" for part in one.children):
+                return word(self._text(one.children[-1])).text
+        return ""
 
     def _text(self, node: "Node") -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -177,7 +188,14 @@ class _Walk:
         if words:
             given = self._with_texts(children, given)
             self.commands.append(
-                Found(words=words, text=self._text(node), nested=nested, input=given.text, piped=given.piped)
+                Found(
+                    words=words,
+                    text=self._text(node),
+                    nested=nested,
+                    input=given.text,
+                    piped=given.piped,
+                    input_file=given.file,
+                )
             )
 
     def _words_behind(self, children: "list[Node]", *, nested: bool) -> None:

@@ -22,6 +22,7 @@ from assent.policy.shell.doubts import (
     names_in_variable,
     names_program,
     runs_written,
+    unquoted,
     why_unknown,
     written_files,
 )
@@ -218,8 +219,10 @@ def _in_texts(words: Words, programs: frozenset[str]) -> Iterator[_Candidate]:
     spaced += [text[2:] for text in spaced if text[0] == "-"]  # `-e'rm x'`
     texts = [text for text in spaced if names_program(text, programs)]
     for text in texts[:_MAX_TEXTS]:
-        parts = tuple(map(Word, _PART.findall(text[:_MAX_TEXT_LENGTH])))
-        yield from _behind(parts, range(len(parts)), programs, sure=False, feeds=False)
+        cut = text[:_MAX_TEXT_LENGTH]
+        for one in dict.fromkeys((cut, unquoted(cut))):
+            parts = tuple(map(Word, _PART.findall(one)))
+            yield from _behind(parts, range(len(parts)), programs, sure=False, feeds=False)
 
 
 def _doubt(

@@ -5,6 +5,7 @@ Says what is uncertain about one command; `denial` knows the rules and what foll
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from posixpath import basename, normpath
 
 from msgspec import Struct
@@ -15,12 +16,14 @@ from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found
 from assent.policy.shell.command_survey import word as source_word
+from assent.policy.shell.computed_commands import runs_computed
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import protected
-from assent.policy.shell.synonyms import same_program
+from assent.policy.shell.synonyms import same_program, synonyms
 from assent.policy.shell.unwrap import FILE_SHELLS
 
 _CODE = frozenset("awk gawk mawk nawk sed vi vim ex ed emacs gdb".split())  # noqa: SIM905
+_DATABASES = ("sqlite3", "sqlite")
 _NAMING = frozenset(("alias", "hash", "declare", "typeset", "export", "readonly", "local"))
 _COPYING = frozenset(("cp", "ln", "mv", "install", "link"))
 _PROGRAM_VARIABLE = lazy_pattern(
@@ -31,23 +34,28 @@ _BUILD_FILES = ("makefile", "gnumakefile", "justfile", ".justfile", "build.ninja
 _MAKE_SETTING = lazy_pattern(r"(?<!\S)(?:--eval\b|-E|(?:GNU)?MAKEFLAGS=|MAKEFILES=|\.DEFAULT_GOAL\b)")
 _STARTS_PROGRAMS = lazy_pattern(
     r"subprocess|popen|system|exec|spawn|\bpty\b|ctypes|child_process|__import__|importlib|getattr|eval|fork|`|%x|\bqx\b"
-    r"|passthru",
+    r"|passthru|(?<![\w/-])\.(?:sh|sy)\w*",
     re.IGNORECASE,
 )
 _COMPUTES = lazy_pattern(
     r"['\")]\s*[+.]+\s*['\"\w(]|[\w)]\s*\+\s*['\"]|chr|join|decode|fromChar|format|replace|reverse|\\[xu0-7]|\bf['\"]|['\"]\s*%"
-    r"|\[::|__import__|importlib|getattr|\beval|\$\{|\$\w|argv|environ|pack\(|['\"]\s+['\"]",
+    r"|\[::|__import__|importlib|getattr|\beval|\$[\w{(&]|argv|environ|pack\(|['\"]\s+['\"]|<\w*>|\binput\s*\(|stdin|\.read|\bopen\s*\("
+    r"|\b(?:system|exec)[\s(]*`|['\"](?:[\w/]*/)?(?:ba|da|z|k)?sh['\"]\s*(?:[\])]|,\s*['\"]-[il]*s)",
     re.IGNORECASE,
 )
 _BASH_TABLES = ("BASH_CMDS", "BASH_ALIASES")
 _LATER = frozenset(("at", "batch"))
+_FILE_OPTION = lazy_pattern(r"^(?:-[a-zA-Z]*f|--(?:make)?file=?)")
+_SCRIPT_OPTION = lazy_pattern(r"-[a-zA-Z]*e|--expression")
 _BUILDS = ("make", "gmake", "remake", "just", "ninja")
-_FROM_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_FROM_INPUT = lazy_pattern(r"-|/dev/stdin|(?:/dev/fd|/proc/(?:self|\d+)/fd)/\d+|<\(.*", re.DOTALL)
 _RUNTIME_FLAG = lazy_pattern(r"-[uBsSIEOiqbdwvW]+|--[a-z-]+(?:=[\w-]+)?")
 _NAMED_BEHIND = lazy_pattern(
     r"\"[^\"]*/([\w.+-]+)\"|\"[^\"]*\"/([\w.+-]+)|\$\{?(?:HOME|PWD)\b\}?/(?:[\w.+-]+/)*([\w.+-]+)"
 )
 _ESCAPED = lazy_pattern(r"\\[ntr]")  # for printf they are blanks
+_QUOTING = lazy_pattern(r"[\"'\\]")
+_EXPANDS = lazy_pattern(r"\$(?!(?:HOME|PWD)\b)[\w{(]|`")
 _TOKEN = lazy_pattern(r"[\w.+-]+")
 _SIGN = lazy_pattern(r"^[+-](?![+-])")
 _MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
@@ -58,8 +66,19 @@ Words = tuple[Word, ...]
 def names_program(text: str, programs: frozenset[str]) -> bool:
     """In a recipe of make, a program may follow a sign: `-rm x`."""
     plain = _ESCAPED.sub(" ", text[:_MAX_NAMED_LENGTH])
-    tokens: list[str] = _TOKEN.findall(plain)
+    tokens: list[str] = _TOKEN.findall(f"{plain} {unquoted(plain)}")
     return any(same_program(one) in programs for token in tokens for one in (token, _SIGN.sub("", token)))
+
+
+def unquoted(text: str) -> str:
+    """What a shell makes of it: `r''m` and `r\\m` are rm."""
+    return _QUOTING.sub("", text)
+
+
+def _adds_options(text: str, programs: frozenset[str]) -> bool:
+    """`TF_CLI_ARGS=-auto-approve terraform apply`: the words of the command do not tell everything."""
+    patterns = [pattern for one in programs if (pattern := synonyms(one).variables)]
+    return any(re.search(rf"(?<![\w.-])(?:{pattern})(?![\w-])", text) for pattern in patterns)
 
 
 def certain_name(word: Word) -> str:
@@ -89,8 +108,12 @@ def _unknown_name(command: Found, name: str, programs: frozenset[str]) -> str | 
         return "The name of a program is only known at run time"
     if "git" in programs and ("GIT_CONFIG" in command.text or "--config-env" in command.text):
         return "It changes the settings of git"
+    if _adds_options(" ".join((command.text, *(word.text for word in command.words))), programs):
+        return "A variable may add options to a program"
     if "make" in programs and _MAKE_SETTING.search(command.text):
         return "It may choose other targets"
+    if name == "env" and (why := names_in_variable([word.text for word in command.words[1:]], programs)):
+        return why
     if _gives_name(name, command, programs):
         return "It gives a program another name or stores it in a variable"
     return None
@@ -108,20 +131,37 @@ def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | 
         return "A program in it reads its commands from elsewhere"
     if feeds(use) and any(_may_run(word) for word in use.payload):
         return "It reads commands from its input"
-    if (use.models[0].kind == "interpreter" or name in _CODE or name in _BUILDS) and any(
-        names_program(word.text, programs) or _hides_program(word.text)
-        for word in command.words[1:]
-        if not word.text.isalnum()
-    ):
+    if _code_runs_others(use, name, command.words, programs) or any(map(_EXPANDS.search, use.runs)):
         return "A program in it may run another one"
     return None
+
+
+def _code_runs_others(use: Use, name: str, words: Words, programs: frozenset[str]) -> bool:
+    texts = [word.text for word in words[1:]]
+    if any(runs_computed(name, text) for text in texts):
+        return True
+    if name in _DATABASES and any(map(_hides_program, texts)):
+        return True
+    code = use.models[0].kind == "interpreter" or name in _CODE or name in _BUILDS
+    return code and any(names_program(text, programs) or _hides_program(text) for text in texts if not text.isalnum())
 
 
 def commands_from_elsewhere(use: Use, name: str, words: Words) -> bool:
     """A shell without `-c` and without a plainly named file, or a build whose file is the input."""
     if name in _BUILDS:
-        return any(word.text.endswith(_FROM_INPUT) for word in words[1:])
+        return any(_FROM_INPUT.fullmatch(_FILE_OPTION.sub("", word.text)) for word in words[1:])
+    if name in _CODE:
+        return _script_from_elsewhere(use, words)
     return use.model.kind == "shell" and name in (*FILE_SHELLS, "source", ".") and _reads_commands(use)
+
+
+def _script_from_elsewhere(use: Use, words: Words) -> bool:
+    """`sed -f - x`, `awk "$(cat x)"`."""
+    files = [second.text for first, second in pairwise(words) if _FILE_OPTION.fullmatch(first.text)]
+    files += [_FILE_OPTION.sub("", word.text) for word in words[1:] if _FILE_OPTION.match(word.text)]
+    scripts = [second for first, second in pairwise(words) if _SCRIPT_OPTION.fullmatch(first.text)] or use.texts[:1]
+    computed = any(not word.literal and word.text.lstrip('"')[:1] in "$`" for word in scripts)
+    return computed or any(map(_FROM_INPUT.fullmatch, files))
 
 
 def _hides_program(code: str) -> bool:
@@ -154,9 +194,17 @@ def runs_written(command: Found, written: Written) -> str | None:
     built = telling and name in _BUILDS and any(basename(one).lower() in _BUILD_FILES for one in written.files)
     if built or (written.telling and _obeys(use, written.files)):
         return "It runs a file that it has just written"
-    if any(normpath(word.text) in written.files for word in words):
+    given = command.input_file if written.telling and _may_obey_input(use, name) else ""
+    texts = [*(word.text for word in words), given]
+    if written.telling and name in _DATABASES:
+        texts += [part for word in command.words for part in word.text.split()]  # `.read x.sql`
+    if any(normpath(text) in written.files for text in texts if text):
         return "It runs a file that it has just written"
     return None
+
+
+def _may_obey_input(use: Use | None, name: str) -> bool:
+    return use is None or use.models[0].kind != "program" or name in _CODE or name in _DATABASES
 
 
 def _obeys(use: Use | None, files: frozenset[str]) -> bool:
@@ -173,9 +221,11 @@ def names_in_variable(assigned: Sequence[str], programs: frozenset[str]) -> str 
         name, _, value = one.partition("=")
         if "make" in programs and _MAKE_SETTING.match(one):
             return "It may choose other targets"
+        if _adds_options(name, programs):
+            return "A variable may add options to a program"
         if name.startswith(_BASH_TABLES):
             return "It gives a program another name or stores it in a variable"
-        if _PROGRAM_VARIABLE.fullmatch(name) and names_program(value, programs):
+        if _PROGRAM_VARIABLE.fullmatch(name) and (names_program(value, programs) or _EXPANDS.search(value)):
             return "It gives a program another name or stores it in a variable"
     return None
 
@@ -197,7 +247,7 @@ def _runs_input(name: str, use: Use | None, command: Found, programs: frozenset[
 
 def gets_code(words: Words) -> bool:
     """An interpreter without a program in its words."""
-    return all(word.text in _FROM_INPUT or _RUNTIME_FLAG.fullmatch(word.text) for word in words[1:])
+    return all(_FROM_INPUT.fullmatch(word.text) or _RUNTIME_FLAG.fullmatch(word.text) for word in words[1:])
 
 
 def _gives_name(name: str, command: Found, programs: frozenset[str]) -> bool:
@@ -214,7 +264,7 @@ def _reads_commands(use: Use) -> bool:
     if use.option("-c", "--command") is not None:
         return False
     first = next(iter(use.operands), None)
-    return first is None or not first.literal or first.text in _FROM_INPUT or first.text.startswith("<(")
+    return first is None or not first.literal or _FROM_INPUT.fullmatch(first.text) is not None
 
 
 def _may_run(word: Word) -> bool:

@@ -1,12 +1,21 @@
 """Whether a line of Python only computes and prints: `python3 -c "import sys; print(sys.version)"`.
 
 An allow-list over its syntax tree: names of functions, modules and attributes. What it does not know asks. Used only
-under a rule that names `-c`; nothing here runs.
+under a rule that names `-c`; nothing of the code runs here.
 """
 
 import ast
 import builtins
+import datetime
+import re
 import sys
+from collections import Counter, deque
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from uuid import UUID
 
 _MAX_LENGTH = 2_000
 _FUNCTIONS = frozenset(
@@ -16,7 +25,7 @@ _FUNCTIONS = frozenset(
     str sum tuple type zip
     """.split()  # noqa: SIM905
 )
-_MODULES = frozenset(
+MODULES = frozenset(
     """
     base64 binascii bisect calendar cmath collections colorsys copy dataclasses datetime decimal difflib enum fractions
     functools hashlib heapq html itertools json keyword locale math numbers operator platform pprint random re secrets
@@ -24,12 +33,37 @@ _MODULES = frozenset(
     """.split()  # noqa: SIM905
 )
 _DUNDERS = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__", "__all__"))
-# Attributes of these modules that lead to files, processes or other modules.
+# What these modules offer computes, unless it is named in `_REACHING`.
+_COMPUTING = """
+    base64 binascii bisect calendar cmath collections colorsys copy datetime decimal difflib fractions functools
+    hashlib heapq html itertools json keyword math operator pprint random re secrets statistics string struct textwrap
+    time unicodedata uuid zlib zoneinfo
+    """.split()  # noqa: SIM905
+# The values whose methods compute.
+_VALUES = (
+    *(str, bytes, bytearray, int, float, complex, list, dict, set, range, slice, Fraction, Decimal, UUID, re.Pattern),
+    *(re.Match, datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, Counter, deque),
+)
+# What the other modules tell, and what streams and objects without a module have.
+_TELLING = frozenset(
+    """
+    abiflags api_version architecture argv args base_exec_prefix base_prefix block_size buffer builtin_module_names
+    byteorder cache_tag copyright digest dont_write_bytecode encoding errors executable exec_prefix exit flags
+    float_info flush freedesktop_os_release get_config_h_filename get_config_var get_config_vars get_default_scheme
+    get_makefile_filename get_path get_path_names get_paths get_platform get_python_version get_scheme_names
+    getdefaultencoding getdefaultlocale getencoding getfilesystemencoding getlocale getpreferredencoding
+    getrecursionlimit getsizeof hash_info hexdigest hexversion implementation int_info intern isatty mac_ver machine
+    major maxsize maxunicode micro minor name node orig_argv platform prec prefix processor pycache_prefix python_build
+    python_compiler python_implementation python_version python_version_tuple read readline readlines release
+    releaselevel safe_substitute serial setlocale stderr stdin stdlib_module_names stdout substitute system thread_info
+    uname version version_info warnoptions
+    """.split()  # noqa: SIM905
+)
+# Names among these that lead to files, processes, other modules or attributes that only a text names.
 _REACHING = frozenset(
     """
-    argparse attrgetter builtins breakpointhook codecs ctypes displayhook dump excepthook exit fdopen getattr inspect io
-    load_module methodcaller modules open os path path_hooks path_importer_cache meta_path popen posix reload run
-    setprofile settrace socket subprocess sys system threading tool types unraisablehook write
+    attrgetter bindtextdomain clock_settime clock_settime_ns codecs dump inspect io main methodcaller open os path popen
+    reset_tzpath run singledispatch singledispatchmethod subprocess test update_wrapper wraps write
     """.split()  # noqa: SIM905
 )
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -60,11 +94,13 @@ def imported(code: str) -> set[str]:
 def _is_plain(node: ast.AST) -> bool:
     match node:
         case ast.ImportFrom():
-            return node.module in _MODULES and not node.level and not any(map(_reaches, _names(node)))
+            return node.module in MODULES and not node.level and not any(map(_reaches, _names(node)))
         case ast.Name():
             return node.id in _FUNCTIONS or not (hasattr(builtins, node.id) or node.id.startswith("_"))
         case ast.Attribute():
             return _is_plain_attribute(node)
+        case ast.MatchClass():  # `case x(modules=m)` reads an attribute, too
+            return not any(map(_reaches, node.kwd_attrs))
         case ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef() | ast.With() | ast.Global() | ast.Nonlocal():
             return False
         case _:
@@ -83,7 +119,16 @@ def _is_plain_attribute(node: ast.Attribute) -> bool:
 
 
 def _reaches(name: str) -> bool:
-    return name.startswith("_") or name in _REACHING or name == "*"
+    """Whether an attribute may lead further. `raw` is a class that opens files away, `gi_frame` all built-in names."""
+    return name not in _plain_attributes()
+
+
+@cache
+def _plain_attributes() -> frozenset[str]:
+    modules = [import_module(name) for name in _COMPUTING]
+    offered = {name for one in modules for name in dir(one) if not isinstance(getattr(one, name), ModuleType)}
+    methods = {name for one in _VALUES for name in dir(one)}
+    return frozenset(name for name in offered | methods | _TELLING if name[0] != "_" and name not in _REACHING)
 
 
 def _only_versions(tree: ast.AST) -> bool:
@@ -91,7 +136,7 @@ def _only_versions(tree: ast.AST) -> bool:
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     if any(one.asname for node in imports for one in node.names):
         return False
-    others = {name.partition(".")[0] for node in imports for name in _names(node) if name not in _MODULES}
+    others = {name.partition(".")[0] for node in imports for name in _names(node) if name not in MODULES}
     if others & sys.stdlib_module_names:  # loading one may be enough: `antigravity` opens a browser
         return False
     used = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in others]

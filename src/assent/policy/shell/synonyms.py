@@ -20,6 +20,7 @@ _VERSION = lazy_pattern(r"(?<=[a-z])-?[0-9][0-9.]*")
 
 _SIGNAL = lazy_pattern(r"-[sn]([A-Za-z0-9]+)?|--signal(?:=(\w+))?|-(hup|int|quit|kill|term|stop|abrt|sig\w+)")
 _GIVEN_SIGNAL = lazy_pattern(r"-(?:\d+|[A-Z][A-Z0-9]+|l|L|0)|--(?:list|table|help|version)")
+_FLAGS = lazy_pattern(r"-([adflnqruv46]{2,6})")  # letters that take no value
 _MODULE = lazy_pattern(r"-[A-Za-ln-z]*m[A-Za-z_][\w.]*")
 
 _EARLY = 2  # the value of an option may come first
@@ -42,6 +43,7 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     whole: bool = False  # an option is a word, not a set of letters: `kill -KILL`
     instead: dict[str, str] = {}
     also: dict[str, str] = {}
+    variables: str = ""
     same: dict[str, str] = {}
     bare: str = ""
     scripts: bool = False
@@ -193,11 +195,20 @@ def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
     own = synonyms(same_program(words[0]))
     marks = {mark: option for sub in said if sub in own.sub for mark, option in own.sub[sub].marks.items()}
     named = [word.partition("=")[0] if word.startswith("-") else marks.get(word[:1], word) for word in words]
+    named = [next((one for one in said if _abbreviates(word, one)), word) for word in named]
     plain = [word for word in named[1:] if not word.startswith("-")]
     early = plain if own.known else plain[:_EARLY]
     if any(one not in (named[1:] if one.startswith("-") else early) for one in said):
         return None
     return tuple(at for at in range(1, len(words)) if named[at] not in said)
+
+
+def _abbreviates(word: str, option: str) -> bool:
+    """`git push --del` and `-qd` are `git push --delete` and `-d`. Which other options begin so is not known here."""
+    if word.startswith("--"):
+        return len(word) > 2 and option.startswith(word)
+    letters = _FLAGS.fullmatch(word) if len(option) == 2 and option[0] == "-" else None
+    return letters is not None and option[1] in letters[1]
 
 
 def _with_signal(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -61,7 +61,7 @@ def _direct(found: Found) -> Iterator[Found]:
         yield from _exec_payloads(words)
     for text in use.runs:
         if not text.startswith("-"):
-            yield from commands_in(text)
+            yield from commands_in(text.replace(r"\_", " ") if use.names[0] == "env" else text)  # `env -S` has escapes
 
 
 def _fed(one: Found, outer: Found) -> Found:
