@@ -1,11 +1,11 @@
 """`assent -p` on a terminal: the person sees exactly what would happen, and answers there."""
 
 import os
-import signal
 from pathlib import Path
 
 import pytest
 
+from support.processes import alive
 from support.program import Json, Program, asks_for, says, shell, write
 from support.terminal import Terminal
 
@@ -249,6 +249,22 @@ def test_a_closed_terminal_leaves_the_question_open_and_the_session_resumable(pr
     check_still_answerable(program)
 
 
+@pytest.mark.spec("G6")
+def test_ctrl_c_at_a_question_from_before_also_withdraws_the_prompt_behind_it(program: Program):
+    with ask(program, CANARY) as terminal:
+        terminal.until(OFFER)
+        terminal.type("\x04")
+        assert terminal.wait() == 57
+    (session,) = program.sessions()
+    with Terminal(program, "--resume", session, "-p", "and then", "--ask", "inline", "-o", "json") as terminal:
+        terminal.until(OFFER)
+        terminal.interrupt()
+        assert terminal.wait() == 130
+        assert '"status":"cancelled"' in terminal.shown.replace(" ", "").replace("\n", "")
+        assert "echo x >> canary" in terminal.shown[terminal.shown.index('"calls"') :]
+    assert [event["text"] for event in program.events_of_type("prompt.submitted")] == ["go"]
+
+
 def check_still_answerable(program: Program) -> None:
     (session,) = program.sessions()
     assert program.events()[-1]["type"] == "approval.requested"
@@ -269,8 +285,7 @@ def test_a_closed_terminal_ends_the_command_that_runs_there(program: Program):
             terminal.close()
             terminal.process.wait()
         pid = int((program.folder / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, signal.SIG_DFL)
+    assert not alive(pid)
     (finished,) = program.events_of_type("call.finished")
     assert finished["status"] == "cancelled"
 

@@ -21,7 +21,7 @@ from assent.app.session_environment import SessionEnvironment
 from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.app.wording import safe
 from assent.approval import Mode
-from assent.commands import CancelTurn, SetEffort, SetMode, Submit
+from assent.commands import CancelTurn, SetEffort, SetMode, Submit, Withdraw
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.console import Console
@@ -155,7 +155,9 @@ class HeadlessRun:
         self._events: Subscription | None = None
         self._left = False
         self._interrupts = 0
-        self._cancelling: asyncio.Future[str] | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._withdrawn = False
+        """Ctrl-C came before our prompt could begin."""
 
     async def until_done(self) -> int:
         known, prompts = self._runner.state.seq, self._runner.state.prompts
@@ -163,6 +165,7 @@ class HeadlessRun:
         self._events = self._runner.subscribe()
         for call in self._runner.state.pending():
             self._output.known(call.request)
+            self._summariser.known(call.request)
         self._handle_signals()
         await self._runner.caught_up()
         if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:
@@ -244,6 +247,8 @@ class HeadlessRun:
         match envelope.event:
             case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
                 self._awaited = prompt_id
+            case CommandTaken(key=key, problem="withdrawn") if key == self._key:
+                self._withdrawn = True
             case ApprovalRequested() | CallFinished() | CommandTaken():
                 self._questions = self._questions or isinstance(envelope.event, ApprovalRequested)
                 self._leave_if_nobody_can_answer()
@@ -254,14 +259,15 @@ class HeadlessRun:
         return False
 
     def _key_seen(self) -> bool:
-        return self._key is None or self._key in self._runner.state.keys
+        return self._key is None or self._withdrawn or self._key in self._runner.state.keys
 
     def _finish(self) -> int:
         failure = self._runner.failure
-        if failure is not None:
-            self._summariser.summary.status = "error"
-            self._summariser.summary.error = Failure("storage", str(failure))
         summary = self._summariser.finish(time.monotonic())
+        if failure is not None:
+            summary.status, summary.error = "error", Failure("storage", str(failure))
+        elif self._withdrawn:
+            summary.status = "cancelled"
         self._output.finish(summary)
         return summary.exit_code()
 
@@ -298,4 +304,10 @@ class HeadlessRun:
         self._interrupts += 1
         if self._interrupts > 1:
             os._exit(exit_codes.CANCELLED)
-        self._cancelling = asyncio.ensure_future(self._runner.send(CancelTurn("The user pressed Ctrl-C.", by=me())))
+        self._cancelling = asyncio.create_task(self._cancel())
+
+    async def _cancel(self) -> None:
+        """Our prompt may still wait for the end of an earlier turn; then it must not begin after that."""
+        if self._key is not None:
+            await self._runner.send(Withdraw(self._key, by=me()))
+        await self._runner.send(CancelTurn("The user pressed Ctrl-C.", by=me()))

@@ -122,6 +122,10 @@ class Summariser:
         """Whether a call was refused because nobody could be asked."""
         self._usage = Usage()
 
+    def known(self, request: CallRequest) -> None:
+        """A call of an earlier run."""
+        self._requests[request.call_id] = request
+
     def event(self, envelope: Envelope) -> None:
         stats = self.summary.stats
         match envelope.event:
