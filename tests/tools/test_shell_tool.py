@@ -25,6 +25,7 @@ from assent.tools.support.shell_options import ShellOptions
 from assent.tools.support.throttle import INTERVAL, Throttle
 from assent.tools.support.whole_output import WholeOutput
 from assent.tools.tool import Permit, ToolFailed, ToolResult
+from support.processes import alive
 from support.waiting import until
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, LiveRecorder
@@ -261,8 +262,7 @@ async def test_output_and_process_are_reported_while_it_runs_and_kept_after_a_ca
     with pytest.raises(asyncio.CancelledError):
         await task
     assert "".join(heard.pieces) == "one\ntwo\n"
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert not alive(pid)
 
 
 async def test_a_background_process_is_named_and_left_alone(bench: Bench) -> None:
