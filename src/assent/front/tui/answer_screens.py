@@ -26,6 +26,9 @@ from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput, SteadyTextArea
 from assent.parts import JsonObject
 
+_CHOOSING = frozenset(" 0123456789")
+"""What can be typed in a list: a number, and the space that ticks."""
+_MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
 R = TypeVar("R")
 
 
@@ -81,6 +84,8 @@ class AnswerScreen(ModalScreen[R]):
         self.was_quiet = False
         """Whether there was a pause before the newest key."""
         self._shown_at = 0.0
+        self._typed = False
+        """Whether something was typed in a list that means nothing there: the person meant to type somewhere else."""
         self.at_work = False
         """Whether a key pressed after a pause has changed something here, so that what follows is meant for this
         screen."""
@@ -92,19 +97,33 @@ class AnswerScreen(ModalScreen[R]):
         """What can be chosen has just appeared."""
         self._guard.disturb()
         self._shown_at = time.monotonic()
+        self._typed = False
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.query_one(AnswerBox).place)
 
     def on_key(self, event: Key) -> None:
-        """Typing must not choose: Enter takes an option only after a pause. Arrow keys do not count as typing."""
+        """Typing must not choose: Enter takes an option only after a pause, and not after text until the person has
+        moved in the list. Arrow keys do not count as typing.
+        """
         self.was_quiet = self.at_work or self._guard.is_quiet(event.time)
-        if event.key == "enter" and isinstance(self.focused, OptionList) and not self.was_quiet:
-            event.stop()
-            self.say_too_fast()
+        if isinstance(self.focused, OptionList):
+            self._in_list(event)
         if event.is_printable or event.key == "enter":
             self._guard.disturb()
         self.took_key(event)
+
+    def _in_list(self, event: Key) -> None:
+        if event.key in _MOVES:
+            self._typed = False
+        elif event.key != "enter":
+            self._typed |= event.is_printable and event.character not in _CHOOSING
+        elif self._typed:
+            event.stop()
+            self.notify("What you typed chooses nothing here. Choose with ↑ ↓ or a number.", timeout=4)
+        elif not self.was_quiet:
+            event.stop()
+            self.say_too_fast()
 
     def took_key(self, event: Key) -> None:
         """For screens with keys of their own. Not `on_key`: Textual calls that of every class."""
