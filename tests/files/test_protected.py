@@ -259,7 +259,8 @@ def test_folders_that_hold_secrets_are_passed_over() -> None:
 
 @pytest.mark.spec("I2")
 def test_a_file_may_be_special_where_a_folder_of_that_name_is_not() -> None:
-    for name in ("BUILD", "WORKSPACE", "BUCK", "TARGETS", "dune", "configure", "build", "Build.", "WORKSPACE ", "DUNE"):
+    names = ("BUILD", "WORKSPACE", "BUCK", "TARGETS", "dune", "configure", "build", "Build.", "WORKSPACE ", "DUNE")
+    for name in (*names, "pre-commit", "commit-msg", "post-checkout", "pre-push"):
         assert why_run([name]) == f"{name} decides what tools run or do here"
         assert why_run(["some", "where", name]) is not None
         assert why_run([name, "output.txt"]) is None

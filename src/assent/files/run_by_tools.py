@@ -138,7 +138,12 @@ NAMES = " ".join(
         *(_EDITORS_AND_CHECKS, _AGENTS),
     )
 )
-FILES = "build workspace buck targets dune waf configure bootstrap description repo"
+FILES = (
+    "build workspace buck targets dune waf configure bootstrap description repo "
+    # hooks of git, in whatever folder `core.hooksPath` names
+    "pre-commit commit-msg prepare-commit-msg post-commit pre-merge-commit post-merge post-checkout post-rewrite "
+    "pre-push pre-rebase pre-receive post-receive post-update applypatch-msg pre-applypatch post-applypatch"
+)
 PATTERNS = r"""
     .+\.(?:mk|mak|make|cmake|ninja|bzl|bxl|star|wrap|jam|qbs|pri|do|m4|just|nix|gradle|sbt) |
     .+\.(?:rake|gemspec|podspec|cabal|opam|plz|sublime-project) | \.sublime-project |
