@@ -445,3 +445,32 @@ def test_a_plan_says_what_a_secret_looks_like() -> None:
     plan = decide("grep x a | sort", "grep, sort").plan
     assert plan is not None
     assert plan.secret
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("rule", "further"),
+    [
+        ("rm a.log", "rm a.log b.txt"),
+        ("rm -r build", "rm -r build src"),
+        ("touch a", "touch b a"),
+        ("mkdir -p out", "mkdir -p out other"),
+        ("cp a b", "cp a c b"),
+        ("curl http://a.example.org/x", "curl http://a.example.org/x http://b.example.org/"),
+        ("wget -qO- http://a.example.org", "wget -qO- http://a.example.org http://b.example.org"),
+        ("npm install lodash", "npm install lodash other"),
+        ("pip install requests", "pip install requests other"),
+        ("cargo add serde", "cargo add serde other"),
+        ("go get example.org/a", "go get example.org/a example.org/b"),
+    ],
+)
+def test_a_rule_that_names_files_addresses_or_packages_covers_no_others(rule: str, further: str) -> None:
+    assert judge(rule, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge(further, rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(("rule", "same"), [("npm test", "npm run test"), ("pnpm run start", "pnpm start")])
+def test_a_rule_for_a_script_of_npm_covers_it_with_and_without_run(rule: str, same: str) -> None:
+    assert judge(same, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"
+    assert judge("npm run deploy", rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"

@@ -54,6 +54,10 @@ _TESTS = ("pytest", "py.test", "unittest")
 # Modules of Python that are also programs, with a model of their own.
 _ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint", "coverage", "tox", "nox", "pip")
 _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
+_RUN = ((), ("run",), ("run-script",))
+_RUN_WITHOUT_RUN = ("test", "start", "stop", "restart")  # scripts of npm
+_REQUEST = ("curl", "wget")
+_INSTALL = ("add", "install", "get", "i")
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = lazy_pattern("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -129,6 +133,7 @@ def _decide(
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
+    problems += _further_operands(use, rule)
     if len(rule) < len(use.names) and rule not in _other_names(use) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if use.confined and not any(word.startswith("-") for word in rule):
@@ -154,14 +159,16 @@ def _decide(
 
 
 def _other_names(use: Use) -> list[Prefix]:
-    """The ways to write its sub-command: `npm t` is `npm test`, `python -m pytest` is `pytest`, and `gradle :app:test`
-    is `gradle test`.
+    """The ways to write its sub-command: `npm t` and `npm run test` are `npm test`, `python -m pytest` is `pytest`, and
+    `gradle :app:test` is `gradle test`.
     """
     name, *further = use.names
     if further[:1] == ["-m"] and further[1:2] and further[1] in _ALSO_PROGRAMS:
         return [tuple(further[1:])]
     if name in ("gradle", "./gradlew") and further:
         return [(name, further[0].rpartition(":")[2])]
+    if name in ("npm", "pnpm") and further[-1:] and further[-1] in _RUN_WITHOUT_RUN and tuple(further[:-1]) in _RUN:
+        return [(name, further[-1]), (name, "run", further[-1])]
     return [(name, *way) for way in same_command(name, tuple(further))] if further else []
 
 
@@ -202,6 +209,22 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
     written = [problem for word in use.reads for problem in write_problem(word, where)]
     use.writes += [word for word in use.reads if word not in use.writes]
     return [problem for problem in problems if problem not in meant] + written
+
+
+def _further_operands(use: Use, rule: Prefix) -> list[str]:
+    """A rule that names what a command writes, requests or installs covers nothing else: `rm a`, `npm install x`."""
+    items = [word.text for word in _items(use)]
+    if not any(item in rule[1:] for item in items):
+        return []
+    return [f"the rule does not name `{item}`" for item in items if item not in rule]
+
+
+def _items(use: Use) -> list[Word]:
+    """The operands of one kind; others mean something by their place, such as the remote and branch of `git push`."""
+    if use.writes:
+        return [word for word in use.operands if word in use.reads or word in use.writes]
+    alike = use.names[0] in _REQUEST or (use.names[-1] in _INSTALL and use.names[0] != "dotnet")
+    return use.operands if alike else []
 
 
 def _must_be_named(use: Use, rule: Prefix) -> bool:
