@@ -11,7 +11,7 @@ from posixpath import basename, normpath
 from msgspec import Struct
 
 from assent.lazy_pattern import lazy_pattern
-from assent.plan import Word
+from assent.plan import Part, Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found
@@ -46,6 +46,9 @@ _COMPUTES = lazy_pattern(
 _BASH_TABLES = ("BASH_CMDS", "BASH_ALIASES")
 _LATER = frozenset(("at", "batch"))
 _FILE_OPTION = lazy_pattern(r"^(?:-[a-zA-Z]*f|--(?:make)?file=?)")
+_CODE_OPTION = lazy_pattern(r"-[a-zA-Z]*[ceErx]|--(?:eval|expression|command|cmd|execute|exec|code|print|run)")
+_GLUED = lazy_pattern(r"(-[a-zA-Z]*?[ceEr](?=[\"$`])|--[\w-]+(?==))=?")
+_SCRIPTED = ("sed", "gsed", "awk", "gawk", "mawk", "nawk")
 _SCRIPT_OPTION = lazy_pattern(r"-[a-zA-Z]*e|--expression")
 _BUILDS = ("make", "gmake", "remake", "just", "ninja")
 _FROM_INPUT = lazy_pattern(r"-|/dev/stdin|(?:/dev/fd|/proc/(?:self|\d+)/fd)/\d+|<\(.*", re.DOTALL)
@@ -120,20 +123,41 @@ def _unknown_name(command: Found, name: str, programs: frozenset[str]) -> str | 
 
 
 def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | None:
-    use = examine(name, command.words)
+    words = tuple(part for word in command.words for part in _apart(word))
+    use = examine(name, words)
     if command.input and (why := _runs_input(name, use, command, programs)):
         return why
     if use is None:
         return None
     if name in _LATER:
         return "It schedules commands to run later"
-    if commands_from_elsewhere(use, name, command.words):
+    if commands_from_elsewhere(use, name, words):
         return "A program in it reads its commands from elsewhere"
+    if _code_is_computed(use, name, words):
+        return "The code of a program in it is only known at run time"
     if feeds(use) and any(_may_run(word) for word in use.payload):
         return "It reads commands from its input"
-    if _code_runs_others(use, name, command.words, programs) or any(map(_EXPANDS.search, use.runs)):
+    runs = [*use.runs, *(value for _, value in use.seen if "command=" in value.lower())]  # `ssh -o ProxyCommand=…`
+    if _code_runs_others(use, name, words, programs) or any(map(_EXPANDS.search, runs)):
         return "A program in it may run another one"
     return None
+
+
+def _apart(word: Word) -> Words:
+    """`--to-command="$X"` and `-e"$x"` as an option and its value."""
+    if word.literal or (glued := _GLUED.match(word.text)) is None:
+        return (word,)
+    value = word.text[glued.end() :]
+    return Word(glued[1]), Word(value, literal=False, parts=(Part("variable", value),))
+
+
+def _code_is_computed(use: Use, name: str, words: Words) -> bool:
+    """`perl -e "$x"`, `awk "{$x}"`: bash puts the code together."""
+    if use.models[0].kind != "interpreter" and name not in (*_CODE, *_DATABASES, "expect"):
+        return False
+    values = [second for first, second in pairwise(words) if _CODE_OPTION.fullmatch(first.text)]
+    code = values or (use.texts[:1] if name in _SCRIPTED else use.texts)
+    return any(not word.literal and _EXPANDS.search(word.text) for word in code)
 
 
 def _code_runs_others(use: Use, name: str, words: Words, programs: frozenset[str]) -> bool:
