@@ -11,6 +11,7 @@ from assent.policy.action import Action
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.policy.shell import judge, rules
+from assent.policy.shell.parsed import parse
 
 SHELL = "run_shell_command"
 
@@ -156,3 +157,9 @@ def test_the_judgement_names_the_rule_that_decided() -> None:
     told = verdict("rm --force -r d", Rule(ruling="deny", tool=SHELL, command=("git",)), rule, mode="yolo")
     assert (told.reason, "policy.toml:3" in told.rule) == ("Use trash.", True)
     assert "`rm -rf`" in verdict("$X -rf d", rule, mode="yolo").reason
+
+
+@pytest.mark.parametrize("command", ["git push --force", "git push --force-w", "git push --delete origin x"])
+def test_a_short_command_has_few_other_names(command: str) -> None:
+    """A whole option is no abbreviation of a longer one; otherwise, a command could be its own other name for ever."""
+    assert parse(command).complete

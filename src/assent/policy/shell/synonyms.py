@@ -195,7 +195,8 @@ def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
     own = synonyms(same_program(words[0]))
     marks = {mark: option for sub in said if sub in own.sub for mark, option in own.sub[sub].marks.items()}
     named = [word.partition("=")[0] if word.startswith("-") else marks.get(word[:1], word) for word in words]
-    named = [next((one for one in said if _abbreviates(word, one)), word) for word in named]
+    whole = {option for text in (*own.also, *own.also.values()) for option in text.split()}
+    named = [next((one for one in said if word not in whole and _abbreviates(word, one)), word) for word in named]
     plain = [word for word in named[1:] if not word.startswith("-")]
     early = plain if own.known else plain[:_EARLY]
     if any(one not in (named[1:] if one.startswith("-") else early) for one in said):
@@ -204,7 +205,7 @@ def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _abbreviates(word: str, option: str) -> bool:
-    """`git push --del` and `-qd` are `git push --delete` and `-d`. Which other options begin so is not known here."""
+    """`git push --del` and `-qd` are `git push --delete` and `-d`; but `--force` is not `--force-with-lease`."""
     if word.startswith("--"):
         return len(word) > 2 and option.startswith(word)
     letters = _FLAGS.fullmatch(word) if len(option) == 2 and option[0] == "-" else None
