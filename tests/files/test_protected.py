@@ -52,7 +52,8 @@ DECIDES = """
     .docker/config.json .docker/cli-plugins .local/bin .local/share/assent .local/state/assent
 """
 RUN = """
-    ormconfig.js codegen.ts jasmine.json .eleventy.js melos.yaml Snapfile vendor/bundle alembic/env.py schema.prisma
+    ormconfig.js codegen.ts jasmine.json .eleventy.js melos.yaml Snapfile vendor/bundle alembic/env.py
+    schema.prisma .mailcap .ipython
     package.json Makefile GNUmakefile justfile .justfile Taskfile.yml Taskfile.yaml Rakefile Gemfile Podfile
     setup.py setup.cfg pyproject.toml tox.ini noxfile.py tasks.py fabfile.py conftest.py pytest.ini dodo.py
     Cargo.toml build.rs build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew mvnw pom.xml

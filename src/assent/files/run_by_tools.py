@@ -124,7 +124,7 @@ _EDITORS_AND_CHECKS = """
     nbproject .helix .vimspector.json .neoconf.json coc-settings.json _vimrc .dir-locals-2.el .projectile
     .goreleaser.yml .goreleaser.yaml .golangci.yml .golangci.yaml .golangci.toml .golangci.json .swiftlint.yml
     .checkov.yml .checkov.yaml .mega-linter.yml .megalinter.yml .vale.ini sonar-project.properties profile.ps1
-    microsoft.powershell_profile.ps1 .aliases .functions .exports .xmodmap
+    microsoft.powershell_profile.ps1 .mailcap .ipython .aliases .functions .exports .xmodmap
 """
 _AGENTS = """
     agents.md agent.md agents.override.md claude.md claude.local.md gemini.md assent.md qwen.md codex.md warp.md

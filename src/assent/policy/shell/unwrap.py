@@ -3,7 +3,9 @@
 Serves the question, the risk and the deny rules: it finds as much as it can and allows nothing.
 """
 
+import re
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -59,9 +61,25 @@ def _direct(found: Found) -> Iterator[Found]:
             yield from (_fed(one, found) for one in commands_in(text))
     if name in ("find", "fd", "fdfind"):
         yield from _exec_payloads(words)
+    yield from _in_options(use, words)
+
+
+def _in_options(use: Use, words: tuple[Word, ...]) -> Iterator[Found]:
+    if use.names[0] == "env":
+        yield from _split_by_env(words)
     for text in use.runs:
         if not text.startswith("-"):
-            yield from commands_in(text.replace(r"\_", " ") if use.names[0] == "env" else text)  # `env -S` has escapes
+            yield from commands_in(text)
+
+
+def _split_by_env(words: tuple[Word, ...]) -> Iterator[Found]:
+    """`env -S 'rm -r' -f x`: env splits the text, knows an escape for blanks, and goes on with the words behind it."""
+    for at, word in enumerate(words[1:], start=1):
+        if (option := _SPLIT.fullmatch(word.text)) is not None:
+            glued = (Word(option[1]),) if option[1] else ()
+            text, *rest = (*glued, *words[at + 1 :], Word(""))
+            behind = (quote(one.text) if one.literal else one.text for one in rest[:-1])
+            yield from commands_in(" ".join(("env", text.text.replace(r"\_", " "), *behind)))
 
 
 def _fed(one: Found, outer: Found) -> Found:
@@ -95,6 +113,7 @@ def _side_by_side(words: list[str]) -> Iterator[Found]:
             yield from commands_in(_MARK.sub(lambda _, one=one: one, text, count=1) if text else one)
 
 
+_SPLIT = lazy_pattern(r"(?:-[a-zA-Z0]*S|--s[a-z-]*=?)(.*)", re.DOTALL)
 _MARK = lazy_pattern(r"\{[^{}]*\}")
 _SEVERAL = frozenset(("hyperfine", "concurrently"))  # every operand is a command
 
