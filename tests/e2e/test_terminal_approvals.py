@@ -232,11 +232,7 @@ def test_ctrl_c_ends_a_running_command_and_keeps_its_output(program: Program):
 
 @pytest.mark.spec("J1")
 def test_ctrl_d_at_a_question_leaves_it_open(program: Program):
-    with ask(program, CANARY) as terminal:
-        terminal.until(OFFER)
-        terminal.type("\x04")
-        assert terminal.wait() == 57
-        assert "assent --resume" in terminal.shown
+    leave_open(program)
     check_still_answerable(program)
 
 
@@ -251,10 +247,7 @@ def test_a_closed_terminal_leaves_the_question_open_and_the_session_resumable(pr
 
 @pytest.mark.spec("G6")
 def test_ctrl_c_at_a_question_from_before_also_withdraws_the_prompt_behind_it(program: Program):
-    with ask(program, CANARY) as terminal:
-        terminal.until(OFFER)
-        terminal.type("\x04")
-        assert terminal.wait() == 57
+    leave_open(program)
     (session,) = program.sessions()
     with Terminal(program, "--resume", session, "-p", "and then", "--ask", "inline", "-o", "json") as terminal:
         terminal.until(OFFER)
@@ -263,6 +256,14 @@ def test_ctrl_c_at_a_question_from_before_also_withdraws_the_prompt_behind_it(pr
         assert '"status":"cancelled"' in terminal.shown.replace(" ", "").replace("\n", "")
         assert "echo x >> canary" in terminal.shown[terminal.shown.index('"calls"') :]
     assert [event["text"] for event in program.events_of_type("prompt.submitted")] == ["go"]
+
+
+def leave_open(program: Program) -> None:
+    with ask(program, CANARY) as terminal:
+        terminal.until(OFFER)
+        terminal.type("\x04")
+        assert terminal.wait() == 57
+        assert "assent --resume" in terminal.shown
 
 
 def check_still_answerable(program: Program) -> None:
