@@ -167,9 +167,10 @@ def _other_names(use: Use) -> list[Prefix]:
         return [tuple(further[1:])]
     if name in ("gradle", "./gradlew") and further:
         return [(name, further[0].rpartition(":")[2])]
+    ways = [(name, *way) for way in same_command(name, tuple(further))] if further else []
     if name in ("npm", "pnpm") and further[-1:] and further[-1] in _RUN_WITHOUT_RUN and tuple(further[:-1]) in _RUN:
-        return [(name, further[-1]), (name, "run", further[-1])]
-    return [(name, *way) for way in same_command(name, tuple(further))] if further else []
+        ways += [(name, further[-1]), (name, "run", further[-1])]
+    return ways
 
 
 def _adds_nothing(use: Use) -> bool:
