@@ -462,11 +462,25 @@ def test_a_plan_says_what_a_secret_looks_like() -> None:
         ("pip install requests", "pip install requests other"),
         ("cargo add serde", "cargo add serde other"),
         ("go get example.org/a", "go get example.org/a example.org/b"),
+        ("npm uninstall lodash", "npm uninstall lodash other"),
+        ("docker rm web", "docker rm web db"),
+        ("docker compose stop web", "docker compose stop web db"),
+        ("gem install rails", "gem install rails other"),  # not described by us
+        ("flutter pub add http", "flutter pub add http other"),
+        ("composer require a/b", "composer require a/b c/d"),
     ],
 )
 def test_a_rule_that_names_files_addresses_or_packages_covers_no_others(rule: str, further: str) -> None:
     assert judge(rule, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"
     assert judge(further, rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("rule", "more"), [("kubectl get pods", "kubectl get pods web-1"), ("helm install web", "helm install web ./chart")]
+)
+def test_a_rule_that_names_a_kind_or_one_of_several_different_words_covers_the_rest(rule: str, more: str) -> None:
+    assert judge(more, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"
 
 
 @pytest.mark.spec("C7")

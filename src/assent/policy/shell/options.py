@@ -42,6 +42,7 @@ class Use(Struct, kw_only=True):
     texts: list[Word] = []
     reads: list[Word] = []
     writes: list[Word] = []
+    items: list[Word] = []  # operands of one kind, such as packages: a rule that names one covers no other
     problems: list[str] = []
     effects: list[tuple[str, OptionEffect]] = []  # options that do more than choose what to show
     payload: tuple[Word, ...] = ()
@@ -410,5 +411,7 @@ def _take(use: Use, operand: Word, meant: frozenset[str]) -> None:
         use.reads.append(operand)
     if "write" in meant:
         use.writes.append(operand)
-    if meant & {"text", "script"}:
+    if meant & {"text", "script", "item"}:
         use.texts.append(operand)
+    if "item" in meant:
+        use.items.append(operand)

@@ -56,8 +56,6 @@ _ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint"
 _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _RUN = ((), ("run",), ("run-script",))
 _RUN_WITHOUT_RUN = ("test", "start", "stop", "restart")  # scripts of npm
-_REQUEST = ("curl", "wget")
-_INSTALL = ("add", "install", "get", "i")
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = lazy_pattern("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -224,8 +222,7 @@ def _items(use: Use) -> list[Word]:
     """The operands of one kind; others mean something by their place, such as the remote and branch of `git push`."""
     if use.writes:
         return [word for word in use.operands if word in use.reads or word in use.writes]
-    alike = use.names[0] in _REQUEST or (use.names[-1] in _INSTALL and use.names[0] != "dotnet")
-    return use.operands if alike else []
+    return use.items
 
 
 def _must_be_named(use: Use, rule: Prefix) -> bool:

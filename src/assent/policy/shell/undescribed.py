@@ -2,7 +2,8 @@
 
 The words of the rule, followed by plain operands and plain options: flags, numbers, and values that cannot name a
 command, a file elsewhere or another machine. A rule of one word names a program, not everything it can do: words that
-usually change something, and names of programs that it may run, need a rule that contains them.
+usually change something, and names of programs that it may run, need a rule that contains them. A rule that says what
+is changed, such as `gem install rails`, covers nothing else.
 """
 
 import re
@@ -19,10 +20,10 @@ _CHANGES = frozenset(
     abandon add apply attach bud build-and-push c checkout clean clear clone cmd commit config connect console copy
     cordon cp create decrypt delete deploy destroy dev disable down downgrade drain drop edit enable eval exec
     export flush gc import init install kill launch login logout merge migrate mv new open patch post promote prune
-    publish pull purge push put rebase rec record reload remove rename replace reset resize restart restore resume
-    reveal revert revoke rm rmi rollback rotate run save scale secret secrets seed sell send serve server set shell
-    ship shutdown spawn squash ssh start stat stop studio submit suspend sync trigger tunnel uninstall unlock unset
-    up update upgrade upload use wipe worker write x
+    publish pull purge push put rebase rec record reload remove rename replace require reset resize restart restore
+    resume reveal revert revoke rm rmi rollback rotate run save scale secret secrets seed sell send serve server set
+    shell ship shutdown spawn squash ssh start stat stop studio submit suspend sync trigger tunnel uninstall unlock
+    unset up update upgrade upload use wipe worker write x
     """.split()  # noqa: SIM905
 )
 # Sub-commands whose words are another command, or decide what runs later.
@@ -32,6 +33,8 @@ RUNS_OTHERS = frozenset(
     remote repl rpc run run-script script sh shell ssh tunnel x
     """.split()  # noqa: SIM905
 )
+# After these, further words are of the same kind.
+_BEFORE_ITEMS = _CHANGES - RUNS_OTHERS - {"dev", "open", "run", "serve", "server", "start", "use", "work", "worker"}
 # Names of programs that are just as often ordinary words.
 _ALSO_WORDS = frozenset(
     """
@@ -77,6 +80,7 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
     """
     if [word.text for word in words[1:]] in _ASKS_ABOUT_ITSELF:
         return
+    names_items = any(word.text in _BEFORE_ITEMS for word in words[1 : named - 1])
     for at in range(max(1, named), len(words)):
         word, following = words[at], words[at + 1].text if at + 1 < len(words) else ""
         if word.literal and word.text.startswith("-") and plain_option(word.text, following):
@@ -92,6 +96,8 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
             yield f"`{word.text}` is more than the rule says, and the program is unknown"
         elif "://" in word.text:
             yield f"`{word.text}` is a place on another machine"
+        elif names_items:
+            yield f"the rule does not name `{word.text}`"
         elif named == 1 and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
             yield f"`{word.text}` may change something, so a rule must name it"
         elif not described and may_be_program(word.text):
