@@ -4,7 +4,6 @@ Small screens above the question. Each belongs to one call, and closes when that
 """
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -96,7 +95,7 @@ class AnswerScreen(ModalScreen[R]):
     def begin(self) -> None:
         """What can be chosen has just appeared."""
         self._guard.disturb()
-        self._shown_at = time.monotonic()
+        self._shown_at = self._guard.now
         self._typed = False
 
     def on_resize(self) -> None:
@@ -130,7 +129,7 @@ class AnswerScreen(ModalScreen[R]):
 
     def clicked(self, _place: int) -> bool:
         """Whether a click takes this option: not the second click of two, made before this was here."""
-        if time.monotonic() - self._shown_at >= self._guard.quiet:
+        if self._guard.is_seen(self._shown_at):
             return True
         self.say_too_fast()
         return False

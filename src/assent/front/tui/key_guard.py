@@ -29,6 +29,10 @@ class KeyGuard:
         self._last = self._clock()
 
     @property
+    def now(self) -> float:
+        return self._clock()
+
+    @property
     def silence(self) -> float:
         """Seconds since the last key."""
         return self._clock() - self._last
@@ -36,3 +40,7 @@ class KeyGuard:
     def is_quiet(self, at: float) -> bool:
         """Whether it was quiet when the key was pressed, even if the app was stalled and handles it late."""
         return at - self._last >= self.quiet
+
+    def is_seen(self, since: float) -> bool:
+        """Whether what appeared then has been there long enough for a click to be meant for it."""
+        return self._clock() - since >= self.quiet

@@ -5,7 +5,6 @@ approved that has not been shown to its end, and defaults to no. It sends nothin
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -163,7 +162,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         call = self.call
         assert call is not None
         self.guard.disturb()
-        self._shown_at = time.monotonic()
+        self._shown_at = self.guard.now
         self._forget_press()
         self._hint, self._choice, self._own_screen = "", 0, False
         approval = call.approval
@@ -410,7 +409,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         key, call = event.style.meta.get(CLICKED), self.call
         if call is None or key not in self._keys_of(call):
             return
-        if problem := self._not_yet(key, call, quiet=time.monotonic() - self._shown_at >= self.guard.quiet):
+        if problem := self._not_yet(key, call, quiet=self.guard.is_seen(self._shown_at)):
             self._say(problem)
         else:
             self._settle(key, call)
