@@ -82,6 +82,7 @@ def test_what_only_asks_needs_no_rule(text: str) -> None:
             "git help; git help -w log",
             "git --help; git --help log",
             "flake8 --version",
+            "pdm --version",
         ),
         *("mkdir --help; mkdir x", "rm --help; rm --help x", "mkdir --help; mkdir x --help", "aws --help", ": > x"),
         *("python3 --help; python3 --help -c id", "make --help; make --help x", "./mkdir --help", ": /etc/passwd"),

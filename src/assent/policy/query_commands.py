@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from assent.lazy_pattern import lazy_pattern
 
 # They print their version and read no file of the folder, except those of `_CHOOSERS`. Not yarn, pnpm, bazel, pytest,
-# bundle and flake8: project files decide which of their code runs or what they load.
+# bundle, flake8, pylint, tox, rails and pdm: project files decide which of their code runs or what they load.
 _PROGRAMS = frozenset(
     """
     python python3 python3.11 python3.12 python3.13 pip pip3 uv node nodejs npm npx deno bun git go cargo rustc java
@@ -23,7 +23,7 @@ _PROGRAMS = frozenset(
     isort mypy poetry pipx tsc shellcheck hadolint yamllint golangci-lint gofmt kubectl helm ls cat sort
     head tail ghc R Rscript less file diff patch ldd ar ld strace gdb lldb valgrind node-gyp act direnv just
     terraform tofu packer vagrant gcloud heroku glab protoc buf hugo
-    clang-format clang-tidy cppcheck meson ctest conan rustfmt conda pdm hatch virtualenv pre-commit dotnet mvn gradle
+    clang-format clang-tidy cppcheck meson ctest conan rustfmt conda hatch virtualenv pre-commit dotnet mvn gradle
     systemctl swift dart kotlinc scala kind minikube k3d kustomize skaffold pulumi nvcc nasm cpack ccache doxygen swiftc
     rustup lsof rclone mariadb pg_dump createdb code zstd bzip2 lz4 7z parallel entr watch fzf htop
     """.split()  # noqa: SIM905
