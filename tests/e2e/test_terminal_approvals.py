@@ -122,7 +122,8 @@ def test_an_edited_proposal_is_shown_again_and_written_as_edited(program: Progra
 
 @pytest.mark.spec("C3")
 @pytest.mark.parametrize(
-    ("lines", "said"), [(["true"], "nothing was changed"), (["exit 3"], "nothing was changed"), (None, "editor failed")]
+    ("lines", "said"),
+    [(["true"], "nothing was changed"), (["exit 3"], "exit code 3"), (None, "editor could not be started")],
 )
 def test_an_editor_that_changes_nothing_leaves_the_question_as_it_was(
     program: Program, lines: list[str] | None, said: str

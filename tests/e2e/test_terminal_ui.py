@@ -262,3 +262,73 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(program: Program):
         it.until(YES)
         it.decide("y", "Done.")
     assert (program.folder / "notes.txt").read_text() == "mine\n"
+
+
+BREAKS_THE_TERMINAL = """#!/bin/sh
+stty raw -echo < /dev/tty
+kill -9 $$
+"""
+
+
+@pytest.mark.spec("G1")
+@pytest.mark.parametrize(
+    ("editor", "said"),
+    [
+        ("nosuch", "The editor could not be started: nosuch was not found"),
+        ("", "The editor could not be started: vi was not found"),
+        ("false", "The editor ended with exit code 1"),
+        (BREAKS_THE_TERMINAL, "The editor was ended by signal 9"),
+    ],
+    ids=["unknown", "none", "fails", "killed"],
+)
+def test_an_editor_that_fails_leaves_the_screen_and_the_draft(program: Program, editor: str, said: str):
+    path = os.environ["PATH"] if editor else str(program.folder)  # without EDITOR and without vi
+    if editor.startswith("#!"):
+        script = program.folder.parent / "editor.sh"
+        script.write_text(editor)
+        script.chmod(0o755)
+        editor = str(script)
+    with start(program, env={"EDITOR": editor, "VISUAL": "", "PATH": path}) as terminal:
+        before = terminal.modes
+        terminal.until("Ask something about this folder")
+        terminal.type("a draft")
+        terminal.until("> a draft")
+        terminal.type("\x07")
+        terminal.until(said)
+        terminal.until("> a draft")
+        terminal.type(" goes on")
+        terminal.until("> a draft goes on")
+        terminal.interrupt()  # clears the input
+        terminal.until("> Ask something")
+        terminal.type("/editor nosuch2\r")
+        terminal.until("There is no editor nosuch2 here")
+        assert leave(terminal) == 0
+        assert terminal.modes == before
+
+
+@pytest.mark.spec("C3")
+def test_a_question_stays_if_the_editor_cannot_be_started(program: Program):
+    change = asks_for(write("notes.txt", "the model's\n"))
+    with start(program, change, says("Done."), env={"EDITOR": "nosuch", "VISUAL": ""}) as terminal:
+        submit(terminal, "go")
+        terminal.until(YES)
+        terminal.decide("e", "nosuch was not found")
+        terminal.until(YES)
+        terminal.decide("y", "Done.")
+    assert (program.folder / "notes.txt").read_text() == "the model's\n"
+
+
+@pytest.mark.spec("G1")
+def test_ctrl_c_in_an_editor_that_leaves_the_terminal_alone_ends_only_the_editor(program: Program):
+    editor = program.folder.parent / "editor.sh"
+    editor.write_text('#!/bin/sh\necho "in the editor"\nexec sleep 1000\n')
+    editor.chmod(0o755)
+    with start(program, env={"EDITOR": str(editor), "VISUAL": ""}) as terminal:
+        terminal.until("Ask something about this folder")
+        terminal.type("a draft\x07")
+        terminal.until("in the editor")
+        terminal.interrupt()
+        terminal.until("The editor was ended by signal 2")
+        terminal.until("> a draft")
+        terminal.interrupt()
+        assert leave(terminal) == 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.process.editor import available_editors, default_editor, edit_text
+from assent.process.editor import EditorFailed, available_editors, default_editor, edit_text
 
 
 @pytest.fixture
@@ -40,3 +40,27 @@ def test_only_what_is_installed_is_offered(programs: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(programs))
     assert available_editors() == {"helix": ("hx",)}
     assert default_editor() == "mine --flag"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("nosuch --flag", "could not be started: nosuch --flag was not found; set $EDITOR or use /editor."),
+        ("/", "could not be started: /: Permission denied; set $EDITOR or use /editor."),
+        ("vi 'x", "could not be started: vi 'x: No closing quotation; set $EDITOR or use /editor."),
+        ("false", "ended with exit code 1, so nothing was taken over from it."),
+        ("sh -c 'kill -9 $$'", "was ended by signal 9, so nothing was taken over from it."),
+    ],
+)
+async def test_an_editor_that_fails_is_said_to_have_failed_and_why(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, command: str, said: str
+):
+    monkeypatch.setenv("EDITOR", command)
+    with pytest.raises(EditorFailed) as failed:
+        await edit_text("a.md", "old")
+    assert str(failed.value) == f"The editor {said}"
+
+
+async def test_a_variable_with_only_spaces_names_no_editor(programs: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EDITOR", " ")
+    assert default_editor() == "vi"

@@ -72,6 +72,11 @@ class Terminal:
         """As set by the program."""
         return self._screen.title
 
+    @property
+    def modes(self) -> list[Any]:
+        """Echo, line editing and so on, as the terminal is set."""
+        return termios.tcgetattr(self._master)
+
     def until(self, text: str, count: int = 1) -> str:
         """Read until the text is on the screen this many times."""
         self.until_true(lambda: self.shown.count(text) >= count, f"{text!r} did not appear")

@@ -1,8 +1,9 @@
 """The person's own editor."""
 
-from assent.process.editor import available_editors, default_editor, edit_text
+from assent.process.editor import EditorFailed, available_editors, default_editor, edit_text
 
 __all__ = (
+    "EditorFailed",
     "available_editors",
     "default_editor",
     "edit_text",

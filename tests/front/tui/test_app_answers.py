@@ -387,7 +387,14 @@ async def test_e_opens_the_editor_and_asks_again_with_what_was_saved(
 
 @pytest.mark.spec("C3")
 @pytest.mark.parametrize(
-    ("line", "said"), [("true", "Nothing was changed"), ("exit 3", "Nothing was changed"), ("", "The editor failed")]
+    ("line", "said"),
+    [
+        ("true", "Nothing was changed"),
+        ("exit 3", "The editor ended with exit code 3"),
+        ("kill -9 $$", "The editor was ended by signal 9"),
+        ('rm "$1"', "The text could not be edited"),
+        ("", "/nonexistent/editor was not found"),
+    ],
 )
 async def test_an_editor_that_saves_nothing_leaves_the_question(
     harness: MakeHarness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str

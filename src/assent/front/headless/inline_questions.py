@@ -13,7 +13,7 @@ from typing import Protocol
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import new_key
 from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
-from assent.app.text_editor import edit_text
+from assent.app.text_editor import EditorFailed, edit_text
 from assent.app.wording import safe, who
 from assent.approval import Approval, AskDetails, EditDetails
 from assent.commands import Answer, Command
@@ -206,8 +206,8 @@ class TerminalAsker:
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
         try:
             content = await edit_text(details.path, details.new)
-        except OSError as error:
-            self._console.say(self._style.red(f"  the editor failed: {error}"))
+        except EditorFailed as error:
+            self._console.say(self._style.red(f"  {safe(str(error), 'label')}"))
             content = None
         finally:
             asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)

@@ -1,6 +1,9 @@
 """What the input gets from other programs: text from the person's editor, a picture from the clipboard, a file."""
 
 import os
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from assent.app.wording import safe
@@ -11,15 +14,34 @@ if TYPE_CHECKING:
 
 
 async def in_editor(app: "AssentApp", name: str, text: str) -> str | None:
-    """The text as the person left it; None if the editor failed, which is said."""
-    from assent.app.text_editor import edit_text
+    """The text as the person left it; None if the editor failed, which is said.
 
-    try:
-        with app.suspend():
+    Textual gives the terminal back only if nothing is raised while another program has it.
+    """
+    from assent.app.text_editor import EditorFailed, edit_text
+
+    with app.suspend(), _interrupts_for_editor():
+        try:
             return await edit_text(name, text, app.context.preferences.chosen.editor)
-    except OSError as error:
-        app.note(f"The editor failed: {error}. Choose another with /editor.", "error")
-        return None
+        except EditorFailed as error:
+            problem = str(error)
+    app.note(problem, "error")
+    return None
+
+
+@contextmanager
+def _interrupts_for_editor() -> Generator[None]:
+    """Ctrl-C ends an editor that leaves the terminal as it is, such as `code --wait`; Assent is in the same group."""
+    before = {number: signal.signal(number, _ignore) for number in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _ignore(*_: object) -> None:
+    """Unlike SIG_IGN, a handler is not inherited by the editor."""
 
 
 async def edit_prompt(app: "AssentApp", text: str) -> None:

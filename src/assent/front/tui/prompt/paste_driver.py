@@ -11,8 +11,10 @@ import asyncio
 import os
 import re
 import selectors
+import termios
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
+from contextlib import suppress
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
@@ -94,6 +96,10 @@ class GuardedDriver(LinuxDriver):
             thread.write(data)
 
     def resume_application_mode(self) -> None:
+        """The other program may have been killed before it could restore the terminal, which is not to be kept so."""
+        if self.attrs_before is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)
         super().resume_application_mode()
         asyncio.get_running_loop().call_soon_threadsafe(self._draw_all)
 
