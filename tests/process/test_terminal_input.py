@@ -63,6 +63,92 @@ async def test_a_question_with_yes_and_no_is_no_secret(tmp_path: Path) -> None:
     assert "got y" in finished.output.text()
 
 
+INPUTS = "print([input(f'{name}: ') for name in ('Name', 'Version', 'Licence')])"
+READS = 'for name in Name Version Licence; do read -r -p "$name: " word; echo "$word"; done'
+EDITED_READS = READS.replace("read -r", "read -er")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [(sys.executable, "-c", INPUTS), ("bash", "-c", READS), ("bash", "-c", EDITED_READS)],
+    ids=["input", "read", "readline"],
+)
+async def test_no_prompt_in_a_row_is_hidden_if_the_program_leaves_the_echo_on(
+    tmp_path: Path, argv: tuple[str, ...]
+) -> None:
+    person = TypingPerson("my-shop", "x7", "MIT-0")
+    finished = await play(person, *argv, cwd=tmp_path)
+    assert [(one.prompt.strip(), one.secret) for one in person.wanted] == [
+        ("Name:", False),
+        ("Version:", False),
+        ("Licence:", False),
+    ]
+    output = finished.output.text()
+    assert "my-shop" not in output and "MIT-0" not in output
+
+
+async def test_only_the_password_is_hidden_among_other_prompts(tmp_path: Path) -> None:
+    person = TypingPerson("my-shop", SECRET, "x7", SECRET, "done")
+    code = (
+        "from getpass import getpass as ask\n"
+        "print(len(input('Name: ') + ask('Enter it: ') + input('Size: ') + ask('Go on? [y/N] ') + input('End: ')))"
+    )
+    finished = await play(person, sys.executable, "-c", code, cwd=tmp_path)
+    assert [one.secret for one in person.wanted] == [False, True, False, True, False]
+    assert finished.output.text() == f"Name: \nEnter it: \nSize: \nGo on? [y/N] \nEnd: \n{2 * len(SECRET) + 13}\n"
+
+
+async def test_a_short_answer_is_not_echoed_either(tmp_path: Path) -> None:
+    finished = await play(TypingPerson("q", "z"), "bash", "-c", "read -p A: a; stty echo; read -p B: b", cwd=tmp_path)
+    assert finished.output.text() == "A:\nB:\n"
+
+
+async def test_a_program_that_sets_all_flags_anew_gets_no_echo(tmp_path: Path) -> None:
+    person = TypingPerson("q", "z", None)
+    finished = await play(person, "bash", "-c", "stty sane -opost -extproc; read -p A: a; sort", cwd=tmp_path)
+    assert finished.output.text() == "A:\n\nz\n"
+    assert [one.secret for one in person.wanted] == [False, False, False]
+
+
+LATE = """
+import sys, termios
+print("Enter it: ", end="", flush=True)
+open("printed", "w").close()
+import os, time
+while not os.path.exists("go"):
+    time.sleep(0.01)
+flags = termios.tcgetattr(0)
+flags[3] &= ~termios.ECHO
+termios.tcsetattr(0, termios.TCSANOW, flags)
+print(len(sys.stdin.readline()))
+"""
+
+
+async def test_a_prompt_is_hidden_as_soon_as_the_echo_is_off_and_stays_hidden(tmp_path: Path) -> None:
+    person, told = TypingPerson(), list[InputWanted | None]()
+
+    def asked(wanted: InputWanted | None) -> None:
+        told.append(wanted)
+        if wanted is not None and not wanted.secret:
+            (tmp_path / "go").touch()
+        elif wanted is not None:
+            person.keyboard.type(wanted.number, SECRET)
+
+    person.keyboard.tell = asked
+    finished = await play(person, sys.executable, "-c", LATE, cwd=tmp_path)
+    seen = [wanted.secret for wanted in told if wanted is not None]
+    assert seen == sorted(seen) and set(seen) == {False, True}
+    assert {wanted.number for wanted in told if wanted is not None} == {0}, "it is the same prompt"
+    assert finished.output.text() == f"Enter it: {len(SECRET) + 1}\n"
+
+
+async def test_keys_that_are_read_one_by_one_end_with_a_line_break(tmp_path: Path) -> None:
+    person = TypingPerson("ab", "next")
+    script = 'read -r -n 5 -p "A: " a; read -r -p "B: " b; echo "${#a}${#b}"'
+    finished = await play(person, "bash", "-c", script, cwd=tmp_path)
+    assert finished.output.text().endswith("24\n")
+
+
 async def test_a_program_that_opens_the_terminal_itself_gets_it(tmp_path: Path) -> None:
     person = TypingPerson(SECRET)
     code = "import getpass; print(len(getpass.getpass('PIN code: ')))"

@@ -15,8 +15,3 @@ def is_prompt(line: str) -> bool:
 
 def wants_secret(line: str) -> bool:
     return bool(_SECRET.search(line)) and not _NO_SECRET.search(line)
-
-
-def wants_no_secret(line: str) -> bool:
-    """It asks for yes or no, or for a name."""
-    return bool(_NO_SECRET.search(line))

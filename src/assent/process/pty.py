@@ -14,6 +14,8 @@ from msgspec import Struct
 CHUNK = 1 << 17
 _PIPE_SIZE = 1 << 20
 _F_SETPIPE_SZ = 1031
+EXTPROC = 0o200000
+"""Linux's flag for a terminal that somebody else edits and echoes the lines for; Python has no name for it."""
 
 
 class Size(Struct, frozen=True):
@@ -75,6 +77,8 @@ def _open_terminal(size: Size, input: bool) -> tuple[int, int]:
         termios.tcsetwinsize(slave, (size.rows, size.columns))
         attributes = termios.tcgetattr(slave)
         attributes[1] &= ~termios.OPOST  # newlines stay newlines, as through a pipe; and it is three times as fast
+        if input:
+            attributes[3] |= EXTPROC  # what is typed is not echoed, and the echo flag stays the program's own
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
         # Without input only for writing: a pager that reads keys from stderr gives up at once instead of waiting.
         theirs = os.open(os.ttyname(slave), (os.O_RDWR if input else os.O_WRONLY) | os.O_NOCTTY)

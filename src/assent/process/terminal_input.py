@@ -2,7 +2,8 @@
 
 A terminal does not say that a program reads from it. So when nothing has been printed for a moment, this looks: whether
 a process is in the middle of reading, whether the echo is off as for a password, and whether the last line has the
-shape of a question. What a person types is written to the terminal with the echo switched off, and goes nowhere else.
+shape of a question. What a person types is written to the terminal, which does not echo it (EXTPROC), and goes nowhere
+else. The echo flag is left to the programs: it alone tells which prompt is for a secret.
 If nobody types, the command gets the end of its input after a while, and is ended if that does not help.
 """
 
@@ -10,10 +11,14 @@ import asyncio
 import os
 import termios
 from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
 
 from assent.parts import InputWanted
 from assent.process.plain_text import plain
-from assent.process.prompt_shapes import is_prompt, wants_no_secret, wants_secret
+from assent.process.prompt_shapes import is_prompt, wants_secret
+from assent.process.pty import EXTPROC
 from assent.process.tty_reader import reads_terminal
 from assent.process.typed_text import TypedText
 
@@ -28,7 +33,9 @@ _ENDS_OF_INPUT = 5
 """How often a command is sent the end of its input if nobody types."""
 _LONGEST_TYPED = 4000
 """Bytes; a terminal accepts no longer line."""
-_FLAGS, _CHARACTERS = 3, 6
+_WATCH = 0.1
+"""Seconds between two looks at the echo: a program may print its prompt first, and then switch the echo off."""
+_INPUT, _FLAGS, _CHARACTERS = 0, 3, 6
 """Positions in the attributes of a terminal."""
 
 
@@ -75,8 +82,6 @@ class TerminalInput:
         self.waits_for_person = False
         """It certainly waits, so its silence says nothing."""
         self._lines = ""
-        self._silenced = False
-        """We have switched the echo off; the terminal no longer tells whether a program did."""
         self._deserted = False
         """Nobody typed in time, so nobody is asked again."""
         self._prompts = 0
@@ -84,6 +89,7 @@ class TerminalInput:
         self._pause = QUIET
         self._look_again: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
         keyboard.terminal = self
         self._later(QUIET)
 
@@ -116,16 +122,15 @@ class TerminalInput:
         return True
 
     def _enter(self, text: str) -> None:
-        """Without the echo, only the line break appears, as it would with it."""
+        """Only the line break appears, if it would with an echo."""
         attributes = termios.tcgetattr(self._terminal)
         self._lines = ""
-        if attributes[_FLAGS] & termios.ECHO:
-            attributes[_FLAGS] &= ~termios.ECHO
+        if not attributes[_FLAGS] & EXTPROC:  # a program has set all flags anew
+            attributes[_FLAGS] |= EXTPROC
             termios.tcsetattr(self._terminal, termios.TCSANOW, attributes)
-            self._silenced = True
-        if self._silenced:
+        if attributes[_FLAGS] & (termios.ECHO | termios.ECHONL):
             self._pass_on("\n")
-        os.write(self._terminal, text.encode() + (b"\n" if attributes[_FLAGS] & termios.ICANON else b"\r"))
+        os.write(self._terminal, text.encode() + _line_end(attributes))
 
     def _end_input(self) -> None:
         self._ends += 1
@@ -165,20 +170,32 @@ class TerminalInput:
         self._stop(self._deadline)
         self.wanted, self.waits_for_person = wanted, certain
         self._keyboard.tell(wanted)
+        self._watch_echo()
         if certain and self._max_wait is not None:
             self._deadline = self._loop.call_later(self._max_wait, self._too_late)
+
+    def _watch_echo(self) -> None:
+        """From the moment in which the echo is off, what is being typed is hidden."""
+        self._stop(self._watch)
+        if self.wanted is None or self.wanted.secret:
+            return
+        if _hides(termios.tcgetattr(self._terminal)[_FLAGS]):
+            self._ask(replace(self.wanted, secret=True), self.waits_for_person)
+        else:
+            self._watch = self._loop.call_later(_WATCH, self._watch_echo)
 
     def _judge(self, reading: bool | None) -> tuple[InputWanted | None, bool]:
         """What the command wants, if anything, and whether it certainly waits for that."""
         flags = termios.tcgetattr(self._terminal)[_FLAGS]
-        hides, by_lines = not flags & termios.ECHO and not self._silenced, bool(flags & termios.ICANON)
+        echoes, by_lines = bool(flags & termios.ECHO), bool(flags & termios.ICANON)
         lines = [line for line in plain(self._lines).split("\n") if line.strip()]
         last = lines[-1][-_SHOWN:] if lines else ""
         asks = not self._lines.endswith("\n") and is_prompt(last)
-        if not (reading or asks or (hides and reading is None) or not by_lines):
+        if not (reading or asks or (not echoes and reading is None) or not by_lines):
             return None, False
-        secret = wants_secret(last) or (not flags & termios.ECHO and by_lines and not wants_no_secret(last))
-        return InputWanted(last, self._prompts, secret), bool(reading or (hides and reading is None))
+        was_secret = self.wanted is not None and self.wanted.secret
+        secret = was_secret or wants_secret(last) or _hides(flags)
+        return InputWanted(last, self._prompts, secret), bool(reading or (not echoes and reading is None))
 
     def _too_late(self) -> None:
         self._deserted = True
@@ -195,6 +212,7 @@ class TerminalInput:
 
     def _withdraw(self) -> None:
         self._stop(self._deadline)
+        self._stop(self._watch)
         self.waits_for_person = False
         if self.wanted is not None:
             self.wanted = None
@@ -205,3 +223,14 @@ class TerminalInput:
     def _stop(timer: asyncio.TimerHandle | None) -> None:
         if timer is not None:
             timer.cancel()
+
+
+def _hides(flags: int) -> bool:
+    """As for a password. An editor of lines, such as readline, takes keys one by one and echoes them itself."""
+    return not flags & termios.ECHO and bool(flags & termios.ICANON)
+
+
+def _line_end(attributes: list[Any]) -> bytes:
+    """What the Enter key becomes: without an echo, the terminal does not translate it either."""
+    translated = attributes[_FLAGS] & termios.ICANON or attributes[_INPUT] & termios.ICRNL
+    return b"\n" if translated else b"\r"

@@ -123,6 +123,24 @@ async def test_a_password_for_a_command_is_typed_without_being_shown(keyboard: i
 
 
 @pytest.mark.spec("D2")
+async def test_what_is_typed_is_hidden_once_the_program_switches_the_echo_off(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("one", InputWanted("Enter it: ", 3)))
+    assert termios.tcgetattr(keyboard)[3] & termios.ECHO
+    await session.tell(CallInput("one", InputWanted("Enter it: ", 3, secret=True)))
+    assert not termios.tcgetattr(keyboard)[3] & termios.ECHO
+    assert "from now on hidden" in capsys.readouterr().err
+    os.write(keyboard, b"xyzzy 42\n")
+    await until(lambda: session.typed)
+    assert session.typed == [("one", 3, "xyzzy 42")]
+    session.asker.stop()
+
+
+@pytest.mark.spec("D2")
 async def test_a_question_and_the_input_of_a_command_are_asked_one_after_the_other(
     keyboard: int, capsys: pytest.CaptureFixture[str]
 ):

@@ -99,3 +99,34 @@ async def test_esc_leaves_the_command_waiting_and_f2_returns_to_it(harness: Make
         await on.types("Ada\n")
         await on.until_idle()
         assert "got 3" in str((await on.recorded(CallFinished))[0].result)
+
+
+async def test_the_second_question_of_a_command_is_shown_while_it_is_answered(harness: MakeHarness):
+    command = shell('read -r -p "Name: " a; read -r -p "Version: " b; echo "${#a}${#b}"')
+    async with harness(asks_for(command), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        for prompt, answer in (("Name:", "my-shop"), ("Version:", "1.0")):
+            await on.until_shown(prompt, "Esc back")
+            await on.until(lambda: on.app.input_panel.line.has_focus)
+            await on.types(answer)
+            assert answer in on.shown and "hidden" not in on.shown
+            await on.press("enter")
+        await on.until_idle()
+        assert "73" in str((await on.recorded(CallFinished))[0].result)
+
+
+async def test_what_is_being_typed_is_hidden_once_the_program_switches_the_echo_off(harness: MakeHarness):
+    script = 'printf "Enter it: "; until [ -e go ]; do sleep 0.02; done; stty -echo; read -r a; echo "${#a}"'
+    async with harness(asks_for(shell(script)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until(lambda: on.app.input_panel.line.has_focus)
+        await on.types("abc")
+        assert "abc" in on.shown
+        (on.folder / "go").touch()
+        await on.until_shown("What you type is hidden.")
+        assert "abc" not in on.shown and on.app.input_panel.line.value == "abc"
+        await on.types("de\n")
+        await on.until_idle()
+        assert "5" in str((await on.recorded(CallFinished))[0].result)

@@ -39,12 +39,22 @@ class InlineInput:
         match envelope.event:
             case CallInput(call_id=call_id, wanted=InputWanted() as wanted):
                 self._waiting[call_id] = wanted
+                self._hide(call_id, wanted)
             case CallInput(call_id=call_id) | CallFinished(call_id=call_id):
                 self._waiting.pop(call_id, None)
                 if self._asked is not None and self._asked.call_id == call_id:
                     self.close()
             case _:
                 pass
+
+    def _hide(self, call_id: str, wanted: InputWanted) -> None:
+        """The program has switched the echo off after its prompt was shown."""
+        shown = self._asked
+        same = shown is not None and (shown.call_id, shown.wanted.number) == (call_id, wanted.number)
+        if shown is not None and same and wanted.secret and not shown.wanted.secret:
+            self._asked = _Asked(call_id, wanted)
+            self._set_echo(False)
+            self._console.prompt(f"\n{self._style.dim('  from now on hidden; begin again:')} ")
 
     def show(self) -> None:
         """Ask for what the first command waits for."""

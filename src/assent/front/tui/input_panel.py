@@ -64,6 +64,8 @@ class InputPanel(Vertical):
         """Shows the first of these calls that waits for input, or nothing. Returns whether that is a new prompt."""
         call = next((one for one in calls if isinstance(one, Executing) and one.wanted is not None), None)
         if _prompt_of(call) == _prompt_of(self._call):
+            if call is not None and _is_secret(call):
+                self._hide(call)
             return False
         self._call = call
         self.display = call is not None
@@ -81,6 +83,12 @@ class InputPanel(Vertical):
         about = Text(one_line(call.request.about), palette.dim)
         prompt = Text(safe(wanted.prompt, "label") or "(it printed no question)", "bold")
         self.query_one("#input-question", Static).update(Text("\n").join([about, prompt]))
+        self._say_how()
+
+    def _hide(self, call: Executing) -> None:
+        """The program has switched the echo off after its prompt was shown: what was typed so far is hidden too."""
+        self._call = call
+        self.line.password = True
         self._say_how()
 
     def _say_how(self) -> None:
@@ -119,3 +127,7 @@ class InputPanel(Vertical):
 
 def _prompt_of(call: Executing | None) -> tuple[str, int] | None:
     return None if call is None or call.wanted is None else (call.request.call_id, call.wanted.number)
+
+
+def _is_secret(call: Executing) -> bool:
+    return call.wanted is not None and call.wanted.secret
