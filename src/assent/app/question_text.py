@@ -16,7 +16,9 @@ from assent.approval import (
     Details,
     EditDetails,
     ExecDetails,
+    Grant,
     InfoDetails,
+    Lasts,
     McpDetails,
     Outcome,
     Question,
@@ -68,7 +70,7 @@ def option_lines(approval: Approval) -> Iterator[str]:
         yield f"{key}  {_meaning(outcome, approval)}"
         if outcome == "proceed_always":
             for number, scope in enumerate(approval.scopes[1:], start=2):
-                yield f"a{number} always: {one_line(scope.reach)}"
+                yield f"a{number} always: {one_line(scope_in_words(scope))}"
 
 
 def offered_keys(approval: Approval) -> dict[str, Outcome]:
@@ -82,11 +84,30 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
         case "proceed_once" if isinstance(approval.details, AskDetails):
             return "answer: y TEXT, or y and the number of an option; separate several answers with `;`"
         case "proceed_always":
-            return f"always: {one_line(approval.scopes[0].reach)}"
+            return f"always: {one_line(scope_in_words(approval.scopes[0]))}"
         case _:
             return _MEANINGS[outcome]
 
 
+def scope_in_words(scope: Grant) -> str:
+    """For how long comes first: it matters most, and the end of a long line may be overlooked."""
+    reach = scope.reach
+    for end in _ENDS[scope.lasts]:
+        reach = reach.removesuffix(end)
+    return f"{_BEGINNINGS[scope.lasts]}: {reach if reach == scope.reach else f'{reach}.'}"
+
+
+_BEGINNINGS: dict[Lasts, str] = {
+    "session": "This session",
+    "folder": "This folder, from now on",
+    "everywhere": "Everywhere, from now on",
+}
+_ENDS: dict[Lasts, tuple[str, ...]] = {
+    "session": (", for this session.",),
+    "folder": (", in this folder, from now on.", ", from now on."),
+    "everywhere": (", in every folder, from now on.",),
+}
+"""How the reach of a grant says the same."""
 _MEANINGS: dict[Outcome, str] = {
     "proceed_once": "yes, once",
     "proceed_always_server": "always, for every tool of this server",

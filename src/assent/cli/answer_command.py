@@ -13,7 +13,7 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import CommandSender, Sent
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
-from assent.app.question_text import question_lines, tried
+from assent.app.question_text import question_lines, scope_in_words, tried
 from assent.app.session_log import SessionLog
 from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
@@ -151,7 +151,9 @@ def _reach(command: Answer, call: AwaitingApproval) -> Iterator[str]:
     """What an "always" covers: by default, the first scope offered."""
     if command.outcome == "proceed_always":
         scopes = call.approval.scopes
-        yield from (f"  always: {one_line(one.reach)}" for one in scopes if one.id == (command.scope or scopes[0].id))
+        yield from (
+            f"  always: {one_line(scope_in_words(one))}" for one in scopes if one.id == (command.scope or scopes[0].id)
+        )
 
 
 def _scope(number: int, call: AwaitingApproval) -> str:

@@ -14,7 +14,7 @@ from assent.app.identity import me
 from assent.app.lookup import begun_sessions, find_session
 from assent.app.output_folders import fork_with_outputs
 from assent.app.pricing import Spending, cost_words
-from assent.app.question_text import question_lines
+from assent.app.question_text import question_lines, scope_in_words
 from assent.app.secret_masking import export_masker
 from assent.app.session_log import SessionInfo, Unreadable
 from assent.app.session_state import fold_readable
@@ -129,7 +129,7 @@ def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style
         yield from question_lines(call, style)
         yield f"  answer with: assent answer {state.session} {call.request.call_id} {_answers(call.approval)}"
         for number, scope in enumerate(call.approval.scopes if len(call.approval.scopes) > 1 else (), start=1):
-            yield style.dim(f"    always --scope {number}: {one_line(scope.reach)}")
+            yield style.dim(f"    always --scope {number}: {one_line(scope_in_words(scope))}")
 
 
 def _answers(approval: Approval) -> str:

@@ -13,9 +13,9 @@ from assent.front.tui.answer_screens import (
     AnswerScreen,
     ArgumentsScreen,
     ReasonScreen,
-    ScopeScreen,
 )
 from assent.front.tui.ask_screen import AskScreen
+from assent.front.tui.scope_screen import ScopeScreen
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, replace, says, shell, write
 
@@ -105,7 +105,7 @@ async def test_always_in_this_folder_holds_in_the_next_session(harness: MakeHarn
         await on.until_asked()
         await on.press("a")
         await on.until_screen(ScopeScreen)
-        await on.until_shown("Always allow:", "from now on.")
+        await on.until_shown("Always allow:", "from now on:")
         scopes = on.runner.waiting()[0].approval.scopes
         place = next(place for place, scope in enumerate(scopes, start=1) if scope.lasts == "folder")
         await on.press(str(place))

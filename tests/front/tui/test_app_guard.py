@@ -8,10 +8,11 @@ import pytest
 from textual.events import Key, Paste
 
 from assent.events import ApprovalAnswered, PromptSubmitted
-from assent.front.tui.answer_screens import ArgumentsScreen, ScopeScreen
+from assent.front.tui.answer_screens import ArgumentsScreen
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
 from assent.front.tui.review import ReviewScreen
+from assent.front.tui.scope_screen import ScopeScreen
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell, write
 

@@ -7,8 +7,8 @@ import pytest
 
 from assent.config import TerminalSettings
 from assent.events import ApprovalAnswered
-from assent.front.tui.answer_screens import ScopeScreen
 from assent.front.tui.ask_screen import AskScreen
+from assent.front.tui.scope_screen import ScopeScreen
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, says, shell
 
@@ -62,10 +62,10 @@ async def test_the_second_click_of_a_double_click_takes_nothing_from_the_list_th
         await click_on(on, "always…")
         await on.until_screen(ScopeScreen)
         on.guard.quiet = 1_000
-        await click_on(on, "1. Exactly")
+        await click_on(on, "1. This session")
         assert isinstance(on.app.screen, ScopeScreen) and await on.recorded(ApprovalAnswered) == []
         on.guard.quiet = 0
-        await click_on(on, "1. Exactly")
+        await click_on(on, "1. This session")
         await on.until_idle()
         assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_always"]
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 from assent.app.call_states import AwaitingApproval
 from assent.approval import AskDetails, EditDetails, Grant
 from assent.commands import Answer
-from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen, ScopeScreen
+from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen
 from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.external_input import in_editor
 from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.scope_screen import ScopeScreen
 from assent.parts import JsonObject
 
 if TYPE_CHECKING:

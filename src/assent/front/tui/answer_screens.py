@@ -1,4 +1,4 @@
-"""The details of an answer: the scope of "always", the reason for a refusal, or other arguments.
+"""The details of an answer: the reason for a refusal, or other arguments. `scope_screen` has the scope of "always".
 
 Small screens above the question. Each belongs to one call, and closes when that call is no longer waiting.
 """
@@ -19,8 +19,7 @@ from textual.widgets import Input, Label, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.wording import one_line, safe
-from assent.approval import Grant
+from assent.app.wording import safe
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput, SteadyTextArea
 from assent.parts import JsonObject
@@ -139,36 +138,6 @@ class AnswerScreen(ModalScreen[R]):
 
     def action_back(self) -> None:
         self.dismiss(None)
-
-
-class ScopeScreen(AnswerScreen[Grant]):
-    """Chooses one of the proposed grants. Each one's exact scope is shown, narrowest first."""
-
-    def compose(self) -> ComposeResult:
-        with AnswerBox():
-            yield Label("Always allow:")
-            yield AnswerList(
-                self.clicked,
-                *(Option(_reach(number, scope), scope.id) for number, scope in enumerate(self.call.approval.scopes, 1)),
-            )
-            yield Static("Enter or a number grants it · Esc back", classes="hint")
-
-    def took_key(self, event: Key) -> None:
-        scopes = self.call.approval.scopes
-        number = int(event.character) if event.character and event.character in "123456789" else 0
-        if 1 <= number <= len(scopes):
-            self.query_one(OptionList).highlighted = number - 1
-            if self.was_quiet:
-                self.dismiss(scopes[number - 1])
-            else:
-                self.say_too_fast()
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(next(scope for scope in self.call.approval.scopes if scope.id == event.option.id))
-
-
-def _reach(number: int, scope: Grant) -> Text:
-    return Text(f"{number}. {one_line(scope.reach)}")
 
 
 class ReasonScreen(AnswerScreen[str]):

@@ -39,6 +39,15 @@ class SeenLines:
     def unseen(self) -> int:
         return self.total - sum(last - first for first, last in self._spans)
 
+    def covers(self, span: Span) -> bool:
+        """Whether all of these lines have been on the screen."""
+        return any(first <= span[0] and span[1] <= last for first, last in self._spans)
+
+    def first_unseen(self, span: Span) -> int:
+        """The first of these lines that has not been on the screen, or the first of all."""
+        ends = (last for first, last in self._spans if first <= span[0] < last < span[1])
+        return next(ends, span[0])
+
     @property
     def all(self) -> bool:
         return not self.unseen
