@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 
 from assent.app.custom_commands import CustomCommand
 from assent.app.folder_trust import Untrusted
+from assent.app.folder_view import digests
 from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
@@ -66,6 +67,7 @@ class FakeHost:
         """By name, with placeholders for the arguments."""
         self.model_names = ["gemini-2.5-pro", "gemini-2.5-flash"]
         self.can_fork = True
+        self.sees_files = True
 
     async def open(self, session: str | None = None, mode: Mode | None = None) -> LocalClient:
         raise NotHere("sessions are opened by the harness")
@@ -89,6 +91,9 @@ class FakeHost:
 
     async def read_text(self, path: str) -> str:
         return ""
+
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return digests(self.harness.folder, paths) if self.sees_files else {}
 
     async def files(self) -> Sequence[str]:
         return ()

@@ -1,5 +1,10 @@
 """What a front end shows of a folder: its files, for completion and for reading, and its branch."""
 
+import os
+from collections.abc import Iterable
+
+from assent.events import FileChange
+
 MAX_SHOWN = 5_000_000
 MAX_LOOKED_AT = 8_000
 """Bytes at the start of a file that show whether it is text."""
@@ -32,3 +37,33 @@ def read_text(folder: str, path: str) -> str:
     if b"\0" in data[:MAX_LOOKED_AT]:
         raise OSError(f"{path} is not text.")
     return data.decode("utf-8", "replace")
+
+
+def digests(folder: str, paths: Iterable[str]) -> dict[str, str]:
+    """The digest of each of these files, as in `FileChange`; empty if there is none. Without those that nobody may
+    read.
+    """
+    return {path: digest for path in set(paths) if (digest := _digest(folder, path)) is not None}
+
+
+def digest_before(change: FileChange) -> str | None:
+    """The digest of the content that a call replaced; empty if there was no file, None if it is kept elsewhere."""
+    from assent.files.openat import digest_of
+
+    if change.kept or change.effects:
+        return None
+    return digest_of(change.before) if change.before is not None else ""
+
+
+def _digest(folder: str, path: str) -> str | None:
+    from assent.files.access import FileAccess
+    from assent.files.errors import WorkspaceError
+    from assent.files.openat import digest_of
+    from assent.files.workspace import Workspace
+
+    if not os.path.lexists(os.path.join(folder, path)):
+        return ""
+    try:
+        return digest_of(FileAccess(Workspace([folder], folder)).read_bytes(path, MAX_SHOWN, protected_ok=True).data)
+    except (WorkspaceError, OSError):
+        return None

@@ -1,6 +1,7 @@
 """/compress and /undo: what they do to a real session, and what they say when there is nothing to do."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,12 +47,14 @@ async def test_nothing_to_compress_is_said(preferences: Path):
         assert slash.app.said == [] and slash.app.complaints[0].startswith("Not done:")
 
 
-def writing_harness(root: Path) -> SessionHarness:
-    harness = SessionHarness(
-        calls(call("write_file", "w1", file_path="a.txt", content="new\n")),
-        calls(call("write_file", "w2", file_path="b.txt", content="new\n")),
-        text("Done."),
-    )
+WRITES = (
+    calls(call("write_file", "w1", file_path="a.txt", content="new\n")),
+    calls(call("write_file", "w2", file_path="b.txt", content="new\n")),
+)
+
+
+def writing_harness(root: Path, *replies: Any) -> SessionHarness:
+    harness = SessionHarness(*(replies or WRITES), text("Done."))
     harness.folder = str(root)
     harness.tools = builtin_tools(Workspace([str(root)], str(root)))
     return harness
@@ -147,21 +150,73 @@ async def test_rewind_can_leave_the_files_alone(tmp_path: Path, preferences: Pat
         assert (root / "a.txt").exists() and slash.runner.state.history() == ()
 
 
+async def go_back(slash: Slash, *shown: str) -> None:
+    await slash.until(lambda: slash.runner.idle)
+    await slash.open("/rewind")
+    await slash.press("enter")
+    await agree(slash, *shown)
+    await slash.finish()
+
+
 @pytest.mark.spec("J10")
-async def test_rewind_stops_at_a_file_that_changed_since(tmp_path: Path, preferences: Path):
+@pytest.mark.parametrize("sees_files", [True, False])
+async def test_rewind_leaves_a_file_alone_that_changed_since_and_undoes_the_rest(
+    tmp_path: Path, preferences: Path, sees_files: bool
+):
+    root = tmp_path / "root"
+    root.mkdir()
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit", size=(100, 30)) as slash:
+        slash.app.host.sees_files = sees_files
+        await ask(slash, "change it")
+        (root / "b.txt").write_text("mine\n")
+        await go_back(slash, "left as they are:" if sees_files else "A file that has changed since is left alone.")
+        assert (root / "b.txt").read_text() == "mine\n" and not (root / "a.txt").exists()
+        assert slash.runner.state.history() == () and slash.did == [("prompt", "change it")]
+        assert len(slash.app.complaints) == 1 and slash.app.complaints[0].startswith("Left as they are: ")
+        assert "b.txt" in slash.app.complaints[0] and "a.txt" not in slash.app.complaints[0]
+
+
+@pytest.mark.spec("J10")
+async def test_rewind_undoes_no_older_change_of_a_file_that_stays(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    harness = writing_harness(
+        root,
+        calls(call("write_file", "w1", file_path="a.txt", content="one\n")),
+        calls(call("write_file", "w2", file_path="a.txt", content="two\n")),
+        calls(call("write_file", "w3", file_path="b.txt", content="new\n")),
+    )
+    async with open_slash(harness, preferences, mode="auto_edit", size=(100, 30)) as slash:
+        await ask(slash, "change it")
+        (root / "a.txt").write_text("one\nmine\n")
+        await go_back(slash, "a.txt", "b.txt")
+        assert (root / "a.txt").read_text() == "one\nmine\n" and not (root / "b.txt").exists()
+        assert slash.runner.state.history() == ()
+
+
+@pytest.mark.spec("J10")
+async def test_a_file_that_is_already_as_it_was_is_no_reason_to_complain(tmp_path: Path, preferences: Path):
     root = tmp_path / "root"
     root.mkdir()
     async with open_slash(writing_harness(root), preferences, mode="auto_edit", size=(100, 30)) as slash:
         await ask(slash, "change it")
-        await slash.until(lambda: slash.runner.idle)
-        (root / "b.txt").write_text("mine\n")
-        await slash.open("/rewind")
-        await slash.press("enter")
-        await agree(slash)
-        await slash.finish()
-        assert (root / "b.txt").read_text() == "mine\n" and (root / "a.txt").exists()
-        assert slash.runner.state.history() != ()
-        assert slash.app.complaints[0].startswith("Stopped: b.txt was changed after this call")
+        (root / "b.txt").unlink()
+        await go_back(slash, "a.txt")
+        assert not (root / "a.txt").exists() and slash.app.complaints == []
+        assert slash.runner.state.history() == ()
+
+
+@pytest.mark.spec("J10")
+async def test_if_all_files_changed_since_no_file_would_change(tmp_path: Path, preferences: Path):
+    root = tmp_path / "root"
+    root.mkdir()
+    async with open_slash(writing_harness(root), preferences, mode="auto_edit", size=(100, 30)) as slash:
+        await ask(slash, "change it")
+        for name in ("a.txt", "b.txt"):
+            (root / name).write_text("mine\n")
+        await go_back(slash, "left as they are:", "No file would change.")
+        assert [(root / name).read_text() for name in ("a.txt", "b.txt")] == ["mine\n"] * 2
+        assert slash.runner.state.history() == ()
 
 
 async def test_memory_reload_reads_the_files_again(preferences: Path):

@@ -130,6 +130,12 @@ class Host(Protocol):
         """A file of the folder, for the person to look at."""
         ...
 
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """The digest of each of these files as it is now, as in `FileChange`. Without those that cannot be seen from
+        here.
+        """
+        ...
+
     async def paste_picture(self, session: str) -> str:
         """The path of the picture that was in the clipboard, kept where the session can read it; empty if there is
         none."""

@@ -167,6 +167,11 @@ class LocalHost:
 
         return await asyncio.to_thread(read_text, self.folder, path)
 
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        from assent.app.folder_view import digests
+
+        return await asyncio.to_thread(digests, self.folder, paths)
+
     async def paste_picture(self, session: str) -> str:
         from assent.app.pasted_pictures import paste_picture
 

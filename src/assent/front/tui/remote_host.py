@@ -101,6 +101,9 @@ class RemoteHost:
     async def read_text(self, path: str) -> str:
         raise NotHere("The files are on the server's machine.")
 
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
     async def paste_picture(self, session: str) -> str:
         raise NotHere("The session is on a server, which cannot see your clipboard.")
 

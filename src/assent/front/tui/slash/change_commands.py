@@ -6,6 +6,7 @@ They first show what they would undo.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from textual.content import Content
 
 from assent.app.call_states import Failed, Success, ToolCall
@@ -14,6 +15,7 @@ from assent.commands import Compress, Rewind
 from assent.events import CallFinished
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.prompt.completion import Candidate
+from assent.front.tui.slash.rewind_plan import Plan, plan
 from assent.front.tui.slash.slash_command import SlashCommand
 from assent.front.tui.slash.slash_helpers import carry_out, choose, diff_lines, named, pick, quoted, when
 from assent.front.tui.small_screens import ReviewScreen
@@ -69,23 +71,29 @@ async def _undo_change(context: "SlashContext", call_id: str) -> None:
     if await context.push(ReviewScreen("Undo this change?", shown, {"y": "undo it"})) != "y":
         return
     if problem := await _take_back(context, call_id):
-        context.complain(f"Not undone: {problem}")
+        context.complain(f"Not undone: {problem.why}")
     else:
         context.say(f"Undone: {quoted(state.changes[call_id].path)}")
 
 
-async def _take_back(context: "SlashContext", call_id: str) -> str:
-    """Why it could not be done; empty if it was."""
+class _NotUndone(Struct, frozen=True):
+    why: str
+    stops: bool
+    """It is not about this file: the call was refused or could not be made."""
+
+
+async def _take_back(context: "SlashContext", call_id: str) -> _NotUndone | None:
     from assent.app.command_sender import run
     from assent.app.person_calls import undo_command
 
     match await run(context.client, context.feed.outcomes, undo_command(call_id, context.client.me)):
         case str(problem):
-            return problem
+            return _NotUndone(problem, stops=True) if problem else None
         case CallFinished(status="success"):
-            return ""
+            return None
         case failed:
-            return str(failed.result.response.get("error", failed.status))
+            why = str(failed.result.response.get("error", failed.status))
+            return _NotUndone(why, stops=failed.status != "error")
 
 
 def _changes_in_words(state: "SessionState", call_ids: Sequence[str]) -> Content:
@@ -136,30 +144,38 @@ def _files_of(state: "SessionState", point: "RewindPoint") -> str:
 async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> None:
     state = context.client.state
     changes = state.changes_since(point.prompt_id)
+    planned = plan(state, changes, await context.host.digests([state.changes[one].path for one in changes]))
     both = {"y": "go back, conversation and files", "c": "only the conversation", "f": "only the files"}
-    text = _preview(state, point, changes)
+    text = _preview(state, point, planned)
     match await context.push(ReviewScreen("Go back?", text, both if changes else {"y": "go back"})):
         case "y":
-            if await _take_back_all(context, changes):
+            if await _take_back_all(context, planned):
                 await _forget_since(context, point)
         case "c":
             await _forget_since(context, point)
         case "f":
-            await _take_back_all(context, changes)
+            await _take_back_all(context, planned)
         case _:
             pass
 
 
-def _preview(state: "SessionState", point: "RewindPoint", changes: Sequence[str]) -> Content:
+def _preview(state: "SessionState", point: "RewindPoint", planned: Plan) -> Content:
     later = [one for one in state.rewind_points() if one.at >= point.at]
     said = f"{count(len(later), 'prompt')} and what followed would be removed from the conversation:"
     prompts = [Content(f"  {named(' '.join(one.text.split()))}") for one in later]
     head = Content("\n").join([Content.styled(said, "bold"), *prompts, Content("")])
-    ran = _commands_in_words(state, {one.prompt_id for one in later})
-    if not changes:
-        return Content("\n").join([head, *ran, Content("No file would change.")])
+    parts = [head, *_commands_in_words(state, {one.prompt_id for one in later}), *_staying_in_words(planned)]
+    if not planned.undo:
+        return Content("\n").join([*parts, Content("No file would change.")])
     files = Content.styled("These file changes would be undone:", "bold")
-    return Content("\n").join([head, *ran, files, _changes_in_words(state, changes)])
+    return Content("\n").join([*parts, files, _changes_in_words(state, planned.undo)])
+
+
+def _staying_in_words(planned: Plan) -> list[Content]:
+    if not planned.stay:
+        return []
+    head = Content.styled("Changed since, and left as they are:", "bold")
+    return [head, *(Content(f"  {named(path)}") for path in planned.stay), Content("")]
 
 
 def _commands_in_words(state: "SessionState", prompt_ids: set[str]) -> list[Content]:
@@ -182,12 +198,26 @@ def _may_have_acted(call: ToolCall) -> bool:
             return False
 
 
-async def _take_back_all(context: "SlashContext", changes: Sequence[str]) -> bool:
-    """Newest first, so that each file is as its older changes left it."""
-    for call_id in reversed(changes):
-        if problem := await _take_back(context, call_id):
-            context.complain(f"Stopped: {problem} The conversation is as it was; /rewind can go back without files.")
+async def _take_back_all(context: "SlashContext", planned: Plan) -> bool:
+    """Newest first, so that each file is as its older changes left it. A file that somebody else has changed is left
+    alone, and named. False if it was stopped: nothing can be done any more, or the person refused.
+    """
+    changes, left = context.client.state.changes, {path: "it has changed since" for path in planned.stay}
+    for call_id in reversed(planned.undo):
+        path = changes[call_id].path
+        if path in left and path not in planned.stay:
+            continue  # its newer changes stay, and so do the older ones
+        problem = await _take_back(context, call_id)
+        if problem is not None and problem.stops:
+            context.complain(
+                f"Stopped: {problem.why} The conversation is as it was; /rewind can go back without files."
+            )
             return False
+        if problem is not None:
+            left[path] = problem.why
+    if left:
+        listed = "; ".join(f"{path} ({why.rstrip('.')})" for path, why in left.items())
+        context.complain(f"Left as they are: {listed}.")
     return True
 
 
