@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 
-from textual.events import Resize
-from textual.geometry import Size
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Click, Resize, TextSelected
+from textual.geometry import Offset, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+
+from assent.front.tui.words import line_in, word_at
 
 
 class LineView(ScrollView, can_focus=True):
@@ -76,11 +80,31 @@ class LineView(ScrollView, can_focus=True):
             return strip
         start = strip.index_to_cell_position(span[0])
         end = strip.cell_length if span[1] == -1 else strip.index_to_cell_position(span[1])
-        marked = strip.crop(start, end).apply_style(self.screen.get_component_rich_style("screen--selection"))
+        marked = _over(strip.crop(start, end), self.screen.get_component_rich_style("screen--selection"))
         return Strip.join([strip.crop(0, start), marked, strip.crop(end)])
+
+    def on_click(self, event: Click) -> None:
+        """Two clicks select a word, three a line. Textual would select everything, also what is not on the screen."""
+        if event.chain < 2:
+            return
+        event.prevent_default()
+        widget, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
+        if widget is not self or offset is None or offset.y >= len(self._strips):
+            return
+        text = self._strips[offset.y].text
+        span = word_at(text, offset.x) if event.chain == 2 else line_in(text)
+        if span is not None:
+            first, last = (Offset(x, offset.y) for x in span)
+            self.screen.selections = {self: Selection(first, last)}
+            self.post_message(TextSelected())
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return selection.extract("\n".join(strip.text.rstrip() for strip in self._strips)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
+
+
+def _over(strip: Strip, style: Style) -> Strip:
+    """`Strip.apply_style` puts a style below those of the text, where a background of the text hides it."""
+    return Strip(list(Segment.apply_style(strip, post_style=style)), strip.cell_length)

@@ -24,6 +24,9 @@ class MainScreen(Screen[None]):
         for panel in self.query(ApprovalPanel):
             panel.resume()
 
+    def text_select_all(self) -> None:
+        """A triple click would select the whole conversation: too much to be meant, and to be pasted into a shell."""
+
     def on_resize(self) -> None:
         self.set_class(self.size.height < LOW, "-low")
         for todos in self.query(TodoView):

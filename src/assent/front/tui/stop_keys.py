@@ -27,6 +27,11 @@ class Stopping:
 
     # --- keys ---
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether Ctrl-C would stop something."""
+        return not isinstance(self._app.screen, ModalScreen) and bool(self._to_stop(""))
+
     def interrupt(self) -> None:
         """Ctrl-C: closes a screen, or stops what runs, or clears the input; with nothing to do, twice quits."""
         app = self._app

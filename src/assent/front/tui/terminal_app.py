@@ -112,6 +112,7 @@ class AssentApp(App[None]):
         self._renderer = ItemRenderer(self._styler, self._calls)
         self.context = AppContext(self, preferences or PreferenceFile(Path(os.devnull)))
         self._status = StatusUpdater(self, clock)
+        self._copied: dict[Any, Any] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
         self.modes = ModeCycle(self)
@@ -350,8 +351,11 @@ class AssentApp(App[None]):
 
     @on(TextSelected)
     def _selected(self) -> None:
-        if text := self.screen.get_selected_text():
+        """A double click says it twice: as the end of a selection, and for the word that is selected then."""
+        selected = dict(self.screen.selections)
+        if selected != self._copied and (text := self.screen.get_selected_text()):
             self.copy(text)
+        self._copied = selected
 
     @on(Transcript.Wanted)
     def _read_item(self, message: Transcript.Wanted) -> None:
@@ -388,7 +392,7 @@ class AssentApp(App[None]):
         self._status.refresh()
 
     def action_interrupt(self) -> None:
-        if not self._copy_selected():  # as in every other window
+        if self._stopping.can_stop or not self._copy_selected():  # copies, as in every other window, if nothing runs
             self._stopping.interrupt()
 
     def _copy_selected(self) -> bool:

@@ -202,7 +202,7 @@ async def _take_back_all(context: "SlashContext", planned: Plan) -> bool:
     """Newest first, so that each file is as its older changes left it. A file that somebody else has changed is left
     alone, and named. False if it was stopped: nothing can be done any more, or the person refused.
     """
-    changes, left = context.client.state.changes, {path: "it has changed since" for path in planned.stay}
+    changes, left = context.client.state.changes, dict.fromkeys(planned.stay, "it has changed since")
     for call_id in reversed(planned.undo):
         path = changes[call_id].path
         if path in left and path not in planned.stay:

@@ -1,4 +1,4 @@
-"""Which file changes a rewind would undo, and which files it would leave alone because they have changed since. Pure."""
+"""Which file changes a rewind would undo, and which files stay because they have changed since. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
