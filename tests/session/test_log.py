@@ -781,6 +781,17 @@ async def test_that_a_session_was_opened_is_written_as_it_is_taken(log: SessionL
     assert len(await log.read("s")) == 2
 
 
+async def test_a_new_name_does_not_make_an_old_session_the_newest(log: SessionLog):
+    for name, at in (("old", 1.0), ("new", 2.0)):
+        await log.create(name, at, CREATED)
+    fence = await log.acquire("old")
+    await log.append(fence, [Envelope(2, 3.0, "old", SessionRenamed("A name", "ann"))])
+    assert {info.id: info.updated_at for info in await log.sessions()} == {"new": 2.0, "old": 1.0}
+    assert (await log.info("old")).title == "A name"
+    await log.append(fence, [Envelope(3, 4.0, "old", UNPRICED), Envelope(4, 5.0, "old", SessionRenamed("B", "ann"))])
+    assert {info.id: info.updated_at for info in await log.sessions()} == {"new": 2.0, "old": 4.0}
+
+
 async def test_an_older_log_gets_its_index_when_it_is_opened(tmp_path: Path):
     log = SqliteLog(tmp_path)
     await log.create("s", 1.0, CREATED)

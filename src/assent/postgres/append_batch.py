@@ -11,7 +11,7 @@ from msgspec import Struct
 from assent.agent.spending import Spending
 from assent.events import VERSION, Envelope, encode_event, type_of
 from assent.session.log import Fence, Waiting, keys_taken
-from assent.session.projection import IndexChanges, encode_approval, project
+from assent.session.projection import IndexChanges, changed_at, encode_approval, project
 
 _COLUMNS = ("mode", "owner", "client", "model", "title")
 APPEND = """
@@ -23,7 +23,8 @@ WITH batch AS (
     ) AS b (id, token, first, next, ts, mode, owner, client, model, title, first_title, unfinished, archived)
 ), moved AS (
     UPDATE sessions s SET
-        next_seq = b.next, updated_at = b.ts, mode = COALESCE(b.mode, s.mode), owner = COALESCE(b.owner, s.owner),
+        next_seq = b.next, updated_at = COALESCE(b.ts, s.updated_at),
+        mode = COALESCE(b.mode, s.mode), owner = COALESCE(b.owner, s.owner),
         client = COALESCE(b.client, s.client), model = COALESCE(b.model, s.model),
         title = COALESCE(b.title, CASE WHEN s.title = '' THEN b.first_title ELSE s.title END),
         unfinished = COALESCE(b.unfinished, s.unfinished), archived = COALESCE(b.archived, s.archived)
@@ -84,7 +85,7 @@ def append_arguments(appends: Sequence[SessionAppend]) -> list[list[object]]:
 def _sessions(appends: Sequence[SessionAppend], changes: Mapping[str, IndexChanges]) -> list[list[object]]:
     rows = [
         (
-            *(one.fence.session, one.fence.token, one.envelopes[0].seq, one.next_seq, one.envelopes[-1].ts),
+            *(one.fence.session, one.fence.token, one.envelopes[0].seq, one.next_seq, changed_at(one.envelopes)),
             *_columns(changes[one.fence.session]),
         )
         for one in appends

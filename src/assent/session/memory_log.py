@@ -26,7 +26,7 @@ from assent.session.log import (
     session_busy,
 )
 from assent.session.memory_audit import MemoryAudit
-from assent.session.projection import project
+from assent.session.projection import changed_at, project
 
 
 class _Stored:
@@ -262,7 +262,7 @@ def _info(session: str, stored: _Stored) -> SessionInfo:
         id=session,
         folder=created.folder,
         created_at=first.ts,
-        updated_at=max(first.ts, stored.events[-1].ts),
+        updated_at=max(first.ts, changed_at(stored.events) or 0.0),
         events=len(stored.events),
         waiting=len(changes.asked),
         held=stored.open,

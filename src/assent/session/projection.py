@@ -3,7 +3,7 @@
 Pure, so that every backend stores the same: it knows events, and neither SQL nor tables.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -40,6 +40,12 @@ INDEXED: tuple[str, ...] = tuple(kind.__struct_config__.tag for kind in _KINDS)
 
 encode_approval = msgspec.json.Encoder().encode
 _decode_approval = msgspec.json.Decoder(Approval).decode
+
+
+def changed_at(envelopes: Sequence[Envelope]) -> float | None:
+    """When something last happened in the session; None if it was only named. The list shows the newest first."""
+    times = [one.ts for one in envelopes if not isinstance(one.event, SessionRenamed)]
+    return times[-1] if times else None
 
 
 class IndexChanges(Struct):

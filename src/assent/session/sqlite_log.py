@@ -49,7 +49,7 @@ from assent.session.log import (
     session_busy,
 )
 from assent.session.migrations import CURRENT_VERSION, migrate
-from assent.session.projection import decode_waiting
+from assent.session.projection import changed_at, decode_waiting
 from assent.session.spending_index import forget_session, spent_by_session, spent_on
 from assent.session.stored_events import decode_envelope, prompt_text, readable, readable_or_not
 from assent.session.writer import Job, Writer
@@ -281,8 +281,9 @@ class SqliteLog:
         if last.seq - first != len(envelopes) - 1:
             raise lost_fence(fence.session)
         moved = db.execute(
-            "UPDATE sessions SET next_seq = ?, updated_at = ? WHERE id = ? AND epoch = ? AND next_seq = ?",
-            (last.seq + 1, last.ts, fence.session, fence.token, first),
+            "UPDATE sessions SET next_seq = ?, updated_at = COALESCE(?, updated_at) "
+            "WHERE id = ? AND epoch = ? AND next_seq = ?",
+            (last.seq + 1, changed_at(envelopes), fence.session, fence.token, first),
         )
         if moved.rowcount != 1:
             raise lost_fence(fence.session)
