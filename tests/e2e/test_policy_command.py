@@ -174,6 +174,22 @@ def test_explain_says_what_an_address_would_get_and_asks_nobody_for_it(program: 
 
 
 @pytest.mark.spec("J4")
+def test_how_often_a_lasting_grant_was_used_is_said_only_for_the_session_that_counts_it(program: Program):
+    calls = (asks_for(shell("touch made", "one")), asks_for(shell("touch made", "two")))
+    with program.start(
+        "-p", "go", "-m", program.scenario(*calls, says("Done.")), "--ask", "wait", "-o", "stream-json"
+    ) as running:
+        session = running.until_type("approval.requested")["session"]
+        state = program.run("sessions", "show", session).out
+        number = next(line for line in state.splitlines() if "This folder, from now on" in line).split("--scope ")[1]
+        assert program.run("answer", session, "one", "always", "--scope", number.split(":")[0]).code == 0
+        running.wait()
+    alone = program.run("policy", "list").out
+    assert "Exactly `touch made`" in alone and "used" not in alone
+    assert "used 1 time in this session" in program.run("policy", "list", "--session", session).out
+
+
+@pytest.mark.spec("J4")
 def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
     (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")
     again = asks_for(shell("python3 add.py", "two"))
@@ -185,6 +201,7 @@ def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
         running.wait()
     listed = program.run("policy", "list", "--session", session).out
     assert f"0 of 3 uses: Exactly `python3 add.py`, and nothing else, in {program.folder}, for this session." in listed
+    assert "used" not in program.run("policy", "list").out
     (grant,) = [event["grant"]["id"] for event in program.events_of_type("grant.added")]
     assert re.fullmatch("[0-9a-f]{16}", grant), "a person types it; with a dash in front it would be an option"
     assert "Recorded" in program.run("policy", "revoke", session, grant).out

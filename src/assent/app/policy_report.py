@@ -19,8 +19,8 @@ from assent.app.policy_replay import Replay
 from assent.app.rule_sources import approved_files, kept_grants, trust_store
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.app.storage import open_log, refresh_shared
-from assent.app.wording import one_line, who
-from assent.approval import ExecDetails, Mode
+from assent.app.wording import count, one_line, who
+from assent.approval import ExecDetails, Grant, Mode
 from assent.commands import RevokeGrant
 from assent.config import load_settings
 from assent.parts import JsonObject
@@ -65,6 +65,8 @@ class Place(Struct, frozen=True):
 
     environment: SessionEnvironment
     policy: Policy
+    counted: bool
+    """Whether it is a session, which counts how often its grants are used."""
 
 
 async def _place(args: argparse.Namespace, log: SessionLog) -> Place:
@@ -86,7 +88,7 @@ def _place_of(folder: str, mode: Mode, state: SessionState | None) -> Place:
     files = approved_files(os.environ, folder)
     keeper = kept_grants(os.environ, folder)
     policy = Policy(rules, mode, grants, roots=(folder,), uses=uses, files=files, keeper=keeper)
-    return Place(environment, policy)
+    return Place(environment, policy, counted=state is not None)
 
 
 # --- list ---
@@ -107,9 +109,15 @@ def _listed(place: Place) -> Iterator[str]:
     for grant in policy.grants.values():
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(grant.expires_at)) if grant.expires_at else ""
         limits = f", until {until}" if until else ""
-        used = policy.uses.get(grant.id, 0)
-        limits += f", {used} of {grant.max_uses} uses" if grant.max_uses is not None else f", used {used} times"
+        limits += _used(policy.uses.get(grant.id, 0), grant, counted=place.counted)
         yield one_line(f"grant {grant.id} by {who(grant.by)} (call {grant.from_call}){limits}: {grant.reach}")
+
+
+def _used(times: int, grant: Grant, *, counted: bool) -> str:
+    """Uses are counted in each session, so without one nobody knows."""
+    if grant.max_uses is not None:
+        return f", {times} of {grant.max_uses} uses"
+    return f", used {count(times, 'time')} in this session" if counted else ""
 
 
 # --- explain ---
