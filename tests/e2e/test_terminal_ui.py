@@ -1,6 +1,7 @@
 """The terminal UI as a real process in a real pseudo-terminal: the tour, type-ahead, pastes, a lost terminal."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -120,6 +121,10 @@ def test_the_tour_is_shown_on_the_page_as_well(program: Program):
         (home,) = program.folder.glob("assent-tour-*/home")
         asked = lambda: "unittest" in program.run("sessions", "show", "latest", env={"ASSENT_HOME": str(home)}).out  # noqa: E731
         terminal.until_silent(asked, "the tour's session asks nothing")
+        terminal.type("\r")
+        terminal.until("&session=", count=2)
+        codes = re.findall(r"#code=([\w-]+)", terminal.shown)
+        assert len(set(codes)) == 2, "each works only once"
         terminal.interrupt()
         assert terminal.wait() == 0
         assert "sessions show" in terminal.shown

@@ -149,14 +149,15 @@ def _opened_log(args: argparse.Namespace) -> "Generator[ServerLog]":
 
 
 def _ready(server: "Server", *, browser: bool) -> None:
+    from assent.front.web.fresh_address import print_on_enter
+
     sys.stdout.write(_greeting(server))
     sys.stdout.flush()
     if browser:
         import webbrowser
 
         webbrowser.open(server.login_address())
-    if sys.stdin.isatty():
-        asyncio.get_running_loop().add_reader(sys.stdin, _print_again, server)
+    print_on_enter(server.login_address)
 
 
 def _greeting(server: "Server") -> str:
@@ -165,15 +166,3 @@ def _greeting(server: "Server") -> str:
         return f"Assent is at {server.address}\n(to log in, run on this computer: assent serve login)\n"
     again = "press Enter for a new one" if sys.stdin.isatty() else "for a new one: assent serve login"
     return f"Assent is at {server.login_address()}\n(the code works once, within a minute; {again})\n"
-
-
-def _print_again(server: "Server") -> None:
-    try:
-        line = sys.stdin.readline()
-    except OSError:  # the terminal is gone; the server stays
-        line = ""
-    if line:
-        sys.stdout.write(f"{server.login_address()}\n")
-        sys.stdout.flush()
-    else:
-        asyncio.get_running_loop().remove_reader(sys.stdin)

@@ -11,6 +11,7 @@ from assent.client import connect
 from assent.config import Settings
 from assent.front.tour.sample_project import PROMPT, SCENARIO, make_project, next_steps
 from assent.front.web.app_state import Setup
+from assent.front.web.fresh_address import print_on_enter
 from assent.front.web.server_log import ServerLog, StandardError
 from assent.front.web.web_server import Server, Where, serve
 
@@ -40,6 +41,7 @@ async def _begin(server: Server, folder: str) -> None:
         created = await api.create(folder=folder, model=f"scripted:{SCENARIO}", prompt=PROMPT)
     sys.stdout.write(
         f"The tour is at {server.login_address(created['id'])}\n"
-        "Open it within a minute, and answer the questions there. Ctrl-C ends the tour.\n"
+        "Open it within a minute (Enter prints a new address), and answer the questions there. Ctrl-C ends the tour.\n"
     )
     sys.stdout.flush()
+    print_on_enter(lambda: server.login_address(created["id"]))
