@@ -22,10 +22,9 @@ def place_of(on: AppHarness, text: str) -> tuple[int, int]:
 
 
 def highlighted(on: AppHarness) -> str:
-    """The text on the screen whose background is that of a selection."""
-    ground = on.app.screen.get_component_rich_style("screen--selection").bgcolor
-    strips = on.app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
-    return "".join(one.text for strip in strips for one in strip if one.style and one.style.bgcolor == ground)
+    """The reversed text on the screen, except for the cursor."""
+    strips = on.app.screen._compositor.render_strips()[:-4]  # pyright: ignore[reportPrivateUsage]
+    return "".join(one.text for strip in strips for one in strip if one.style and one.style.reverse)
 
 
 async def drag(on: AppHarness, start: str, end: str) -> None:

@@ -80,8 +80,7 @@ class LineView(ScrollView, can_focus=True):
             return strip
         start = strip.index_to_cell_position(span[0])
         end = strip.cell_length if span[1] == -1 else strip.index_to_cell_position(span[1])
-        marked = _over(strip.crop(start, end), self.screen.get_component_rich_style("screen--selection"))
-        return Strip.join([strip.crop(0, start), marked, strip.crop(end)])
+        return Strip.join([strip.crop(0, start), _reversed(strip.crop(start, end)), strip.crop(end)])
 
     def on_click(self, event: Click) -> None:
         """Two clicks select a word, three a line. Textual would select everything, also what is not on the screen."""
@@ -105,6 +104,10 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
 
-def _over(strip: Strip, style: Style) -> Strip:
-    """`Strip.apply_style` puts a style below those of the text, where a background of the text hides it."""
-    return Strip(list(Segment.apply_style(strip, post_style=style)), strip.cell_length)
+def _reversed(strip: Strip) -> Strip:
+    """As terminals show a selection: visible in every look, also without colours, and over any background."""
+    return Strip([Segment(one.text, _reverse(one.style or Style()), one.control) for one in strip], strip.cell_length)
+
+
+def _reverse(style: Style) -> Style:
+    return style + Style(reverse=not style.reverse)

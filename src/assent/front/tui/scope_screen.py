@@ -14,7 +14,8 @@ from assent.approval import Grant
 from assent.front.tui.answer_screens import AnswerBox, AnswerList, AnswerScreen
 from assent.front.tui.seen_lines import SeenLines, Span
 
-UNREAD = "This was not on the screen in full. Read it, then press it again."
+HOW = "Enter or a number grants it · Esc back"
+UNREAD = "This was not on the screen in full. Read it, then press again · Esc back"
 
 
 class ScopeList(AnswerList):
@@ -73,7 +74,7 @@ class ScopeScreen(AnswerScreen[Grant]):
                 self.clicked,
                 *(Option(_reach(number, scope), scope.id) for number, scope in enumerate(self.call.approval.scopes, 1)),
             )
-            yield Static("Enter or a number grants it · Esc back", classes="hint")
+            yield Static(HOW, classes="hint")
 
     @property
     def _list(self) -> ScopeList:
@@ -98,7 +99,7 @@ class ScopeScreen(AnswerScreen[Grant]):
             self.dismiss(self.call.approval.scopes[place])
             return
         self._list.show_more(place)
-        self.notify(UNREAD, timeout=4)
+        self.query_one(".hint", Static).update(UNREAD)  # a message in the corner would cover what is to be read
 
 
 def _reach(number: int, scope: Grant) -> Text:
