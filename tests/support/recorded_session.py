@@ -234,6 +234,9 @@ class RecordedHost:
     async def files(self) -> Sequence[str]:
         return ("cart.py", "test_cart.py", "docs/")
 
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
     async def read_text(self, path: str) -> str:
         return f"# {path}\n"
 
