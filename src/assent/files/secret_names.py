@@ -36,6 +36,7 @@ _FILES = """
     credentials.json environ .secrets secret.json secret.yaml secret.yml secret.toml
     secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt secrets.env
     secret.txt password.txt passwords.txt passwords.csv token.txt tokens.txt api_key.txt api_keys.txt apikey.txt
+    creds.json creds.yaml creds.yml creds.toml creds.txt creds.ini creds.env .creds
     credentials.txt credentials.csv credentials.xml credentials.yml credentials.yaml credentials.ini credentials.db
     .secrets.toml .secrets.yaml .secrets.yml .secrets.json vault.yml vault.yaml
 """

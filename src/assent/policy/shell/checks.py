@@ -257,6 +257,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "make-folder": compiling.make_folder,
     "bazel": compiling.bazel,
     "target": compiling.target,
+    "targets": compiling.targets,
     "sessions": compiling.sessions,
     "tasks": compiling.tasks,
     "venv": compiling.venv,

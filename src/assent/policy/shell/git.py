@@ -9,6 +9,7 @@ from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import secret
 
 _REMOTE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MORE_TO_PUSH = ("--tags", "--follow-tags")
 _REFERENCE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
 _REVISION = lazy_pattern(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}-]*(?:[~^]\d*)*(?:\.{2,3}[A-Za-z0-9_][\w./-]*)?")
 _BRANCH = lazy_pattern(rf"-|{_REFERENCE.pattern}|[A-Za-z0-9_@][\w./@-]*(?:[~^]\d*|@\{{-?\d+\}})+")
@@ -197,6 +198,9 @@ def git_remote(use: Use, _words: Words) -> None:
     for text in texts[1:]:
         if not _REFERENCE.fullmatch(text):
             use.problems.append(f"`{text}` forces or deletes a branch")
+        elif ":" in text and use.names[-1] != "push":
+            use.problems.append(f"`{text}` changes a branch of this repository")
+    use.items += [Word(name) for name, _ in use.seen if name in _MORE_TO_PUSH and use.names[-1] == "push"]
 
 
 def git_names(use: Use, _words: Words) -> None:

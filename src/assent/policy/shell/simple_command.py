@@ -4,6 +4,7 @@ Checks only add problems; "allow" is what is left if a rule covers the command a
 models and the workspace; does not know how the command was joined to others.
 """
 
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -37,8 +38,8 @@ from assent.policy.shell.recursive_search import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.synonyms import same_command
-from assent.policy.shell.undescribed import RUNS_OTHERS, unknown_words
+from assent.policy.shell.synonyms import same_command, same_option
+from assent.policy.shell.undescribed import GIT_FOLDER, RUNS_OTHERS, unknown_words
 from assent.policy.shell.variable_prefixes import harmless
 
 MAX_DEPTH = 4
@@ -56,6 +57,7 @@ _ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint"
 _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _RUN = ((), ("run",), ("run-script",))
 _RUN_WITHOUT_RUN = ("test", "start", "stop", "restart")  # scripts of npm
+
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = lazy_pattern("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -131,8 +133,8 @@ def _decide(
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
-    problems += _further_operands(use, rule)
-    if len(rule) < len(use.names) and rule not in _other_names(use) and _must_be_named(use, rule):
+    problems += _further_operands(use, rule) + _further_values(use, rule) + _inside_git(use)
+    if _named(use.names, rule) < len(use.names) and not _names_otherwise(use, rule) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if use.confined and not any(word.startswith("-") for word in rule):
         problems.append("it writes files that no word names, so a rule must name its options")
@@ -225,14 +227,42 @@ def _items(use: Use) -> list[Word]:
     return use.items
 
 
+def _further_values(use: Use, rule: Prefix) -> list[str]:
+    """A rule that names the value of an option covers no other one: `apply -f a.yml` not also `-f b.yml`."""
+    valued = {name for name, value in pairwise(rule) if name.startswith("-") and not value.startswith("-")}
+    same = {other for name in valued for other in same_option(use.names[0], use.names[-1], name)}
+    named = {word.partition("=")[2] or word for word in rule}
+    return [
+        f"the rule does not name `{value}`" for name, value in use.seen if name in same and value not in ("", *named)
+    ]
+
+
+def _inside_git(use: Use) -> list[str]:
+    """A word that may be where the command writes, such as in `docker cp x:/hook .git/hooks`."""
+    if use.model.effect == "read":
+        return []
+    return [f"`{word.text}` is in the folder of git" for word in use.texts if GIT_FOLDER.search(word.text)]
+
+
+def _named(names: Prefix, rule: Prefix) -> int:
+    """How many of the names the rule contains: `git remote -v` contains two of `git remote show`."""
+    rest = iter(rule)
+    return sum(1 for _ in takewhile(lambda name: name in rest, names))
+
+
+def _names_otherwise(use: Use, rule: Prefix) -> bool:
+    return any(_named(names, rule) == len(names) for names in _other_names(use))
+
+
 def _must_be_named(use: Use, rule: Prefix) -> bool:
     """Whether a rule for less than the full name is not enough: it covers reading, and this does more. `python -m x`
     runs whatever file is called x.
     """
-    named = use.models[min(len(rule), len(use.models)) - 1]
+    count = _named(use.names, rule)
+    named = use.models[min(max(count, 1), len(use.models)) - 1]
     if use.by_name:
         return True
-    if use.models[0].kind == "interpreter" and named.effect != "run" and len(rule) <= _MODULE:
+    if use.models[0].kind == "interpreter" and named.effect != "run" and count <= _MODULE:
         return use.names[-1] not in ("--test", "--check")  # options of node itself
     return use.model.effect != "read" and named.effect == "read"
 
