@@ -78,6 +78,12 @@ class FileAccess:
                 raise TooLarge(path, f"the file has more than {limit:,} bytes")
             return FileContent(data, digest_of(data), stat.S_IMODE(found.st_mode), len(data))
 
+    @contextmanager
+    def opened(self, path: str) -> Generator[int]:
+        """A regular file, open for reading."""
+        with self._target(path, "read", protected_ok=False) as (folder, name), open_file(folder, name, path) as fd:
+            yield fd
+
     def write(self, path: str, data: bytes, expected: str | None, *, protected_ok: bool = False) -> str:
         """Replace the content that has the digest `expected` (None: nothing may exist yet) with `data`.
 

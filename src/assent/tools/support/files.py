@@ -5,6 +5,7 @@ files, based on what `should_confirm` shows, with one exception: nothing is ever
 """
 
 import os
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Literal
 
@@ -174,6 +175,10 @@ class Files:
             return decode(self._access.read_bytes(path, _TEXT_BYTES).data).text
         except (WorkspaceError, NotText):
             return None
+
+    def opened(self, path: str) -> AbstractContextManager[int]:
+        """A file that may be shown, open for reading. Raises WorkspaceError."""
+        return self._access.opened(path)
 
     def write(self, path: str, before: bytes | None, after: bytes) -> None:
         """Only if the file still has exactly the content `before` (None: if there is still no file)."""
