@@ -37,6 +37,8 @@ SECRET = """
     .vault-token master.key config/master.key credentials.yml.enc .netrc.bak .npmrc.old .pgpass~ secrets.yaml.bak
     .gem/credentials .cargo/credentials.toml .m2/settings.xml .gradle/gradle.properties passwords.txt password.txt
     .password .passwd token.txt .token api_key.txt apikey.txt .mylogin.cnf .terraformrc .azure/accessTokens.json
+    creds.json .authinfo .msmtprc token.json github_token deploy_key secret_key.txt appsettings.Production.json wg0.conf
+    .cache/huggingface/token .dbt/profiles.yml .huggingface/token bitwarden_export.json
     .env.vault .env.keys .dbshell local.settings.json secrets.tfvars
 """
 ORDINARY = """
@@ -53,7 +55,7 @@ ORDINARY = """
     service_account.py pemmican.txt keyring.py rsa.py rsa.md test_rsa.py id_card.png id.txt identity.json ids.csv
     envoy.yaml envelope.txt .environment-docs.md convent.env.md public.key.md env_test.go sample.env example.env
     template.env .env.example.bak test.txt vault.py vault.md .vaultrc.md gradle.properties LICENSE.asc
-    release.tar.gz.asc SHA256SUMS.asc
+    release.tar.gz.asc SHA256SUMS.asc appsettings.json appsettings.Development.json token.ts shadow.css nginx.conf
 """
 
 
