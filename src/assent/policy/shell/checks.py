@@ -272,6 +272,7 @@ CHECKS: dict[str, Callable[[Use, Words], None]] = {
     "javac": compilers.javac,
     "rustc": compilers.rustc,
     "container": containers.container,
+    "container-copy": containers.container_copy,
     "compose": containers.compose,
     "pod": containers.pod,
     "release": containers.release,

@@ -193,8 +193,8 @@ def _strategies(use: Use) -> None:
 def git_remote(use: Use, _words: Words) -> None:
     _strategies(use)
     texts = [word.text for word in use.operands if not word.unknown or word is use.operands[0]]
-    if texts and not _REMOTE.fullmatch(texts[0]):
-        use.problems.append(f"`{texts[0]}` is not a plain remote name")
+    remotes = texts if use.names[-1] == "show" else texts[:1]
+    use.problems += [f"`{text}` is not a plain remote name" for text in remotes if not _REMOTE.fullmatch(text)]
     for text in texts[1:]:
         if not _REFERENCE.fullmatch(text):
             use.problems.append(f"`{text}` forces or deletes a branch")

@@ -126,7 +126,8 @@ def _decide(
         )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
     every = _every_goal(use)
-    rule = _closest(covering(known, texts, use.names, every, *_other_names(use)), with_options(known, use))
+    spellings = (texts, use.names, every, *_without_options(use), *_other_names(use))
+    rule = _closest(covering(known, *spellings), with_options(known, use))
     if rule is None and _adds_nothing(use):
         rule = (name,)
     if rule is None:
@@ -156,6 +157,15 @@ def _decide(
         sweeps=passes_over(use),
         confined=use.confined,
     )
+
+
+def _without_options(use: Use) -> list[Prefix]:
+    """A rule for `curl URL` also covers `curl -s URL`: its model judges the options. Those before a sub-command may
+    choose where it works.
+    """
+    if use.also or use.at != len(use.names) - 1:
+        return []
+    return [(*use.names, *(word.text for word in use.operands if word.text not in use.names))]
 
 
 def _other_names(use: Use) -> list[Prefix]:
@@ -207,7 +217,7 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
-    written = [problem for word in use.reads for problem in write_problem(word, where)]
+    written = [problem for word in use.reads for problem in write_problem(word, where, folder=use.confined)]
     use.writes += [word for word in use.reads if word not in use.writes]
     return [problem for problem in problems if problem not in meant] + written
 
@@ -222,8 +232,8 @@ def _further_operands(use: Use, rule: Prefix) -> list[str]:
 
 def _items(use: Use) -> list[Word]:
     """The operands of one kind; others mean something by their place, such as the remote and branch of `git push`."""
-    if use.writes:
-        return [word for word in use.operands if word in use.reads or word in use.writes]
+    if use.writes or use.model.effect == "write":
+        return [*(word for word in use.operands if word in use.reads or word in use.writes), *use.items]
     return use.items
 
 
