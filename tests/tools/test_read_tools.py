@@ -12,7 +12,7 @@ import pytest
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
 from assent.process.run_program import run
-from assent.tools.support import searching
+from assent.tools.support import searching, walk
 from assent.tools.tool import ToolFailed
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, LiveRecorder
@@ -348,6 +348,7 @@ def exchanged(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.txt").write_text("needle outside\n")
+    (outside / "b.txt").write_text("")
     (bench.root / "sub").mkdir()
     (bench.root / "sub/a.txt").write_text("needle inside\n")
 
@@ -362,12 +363,20 @@ def exchanged(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         return finished
 
     monkeypatch.setattr(searching, "run", meanwhile)
+    monkeypatch.setattr(walk, "run", meanwhile)
     return bench
 
 
 @pytest.mark.spec("C8")
 async def test_nothing_is_found_outside_when_a_folder_is_exchanged_for_a_link_meanwhile(exchanged: Bench):
     assert (await exchanged.text("grep_search", pattern="needle", dir_path="sub")).startswith("No matches found")
+
+
+@pytest.mark.spec("C8")
+async def test_nothing_outside_is_listed_when_a_folder_is_exchanged_for_a_link_meanwhile(exchanged: Bench):
+    text = await exchanged.text("glob", pattern="*", dir_path="sub")
+    assert "a.txt" in text
+    assert "b.txt" not in text
 
 
 async def test_a_folder_that_vanishes_before_the_search_begins_is_not_found(

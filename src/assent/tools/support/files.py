@@ -229,6 +229,10 @@ class Files:
         except WorkspaceError as error:
             raise self._failed(error, path, "list") from error
 
+    def has(self, path: str) -> bool:
+        """Whether it is still there, below the workspace."""
+        return self._access.has(path)
+
     def modified(self, path: str) -> float:
         """When it was last changed; 0 if it is gone."""
         try:
