@@ -350,7 +350,7 @@ async def test_with_enter_select_the_options_are_the_list(harness: MakeHarness):
     async with asked(harness, BASE, enter="select").open(prompt="go", size=(80, 30)) as on:
         await on.until_asked()
         shown = panel_of(on)
-        for number, words in enumerate(("SQLite", "Postgres", "MySQL", "another answer", "decline"), start=1):
+        for number, words in enumerate(("SQLite", "Postgres", "MySQL", "own words", "decline"), start=1):
             assert shown.count(f"{number}. {words}") == 1 and shown.count(f"{number}.") == 1
         assert "› 1. SQLite" in shown
         await on.press("down")
@@ -373,7 +373,7 @@ async def test_with_enter_select_own_words_and_declining_come_after_the_options(
     async with asked(harness, BASE, enter="select").open(prompt="go", size=(80, 30)) as on:
         await on.until_asked()
         await on.press("up", "up", "up")
-        assert "› 4. another answer" in panel_of(on) and panel_of(on).count("›") == 1
+        assert "› 4. own words" in panel_of(on) and panel_of(on).count("›") == 1
         await on.press("enter")
         await on.until_screen(AskScreen)
         await on.types("CockroachDB\n")

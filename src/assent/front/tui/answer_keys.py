@@ -33,7 +33,7 @@ ANSWER_WORDS = {
     "s": "always, for every tool of this server",
     "A": "yes to all questions that were shown to their end",
     "1–9": "choose an answer by its number",
-    "y, n": "where the model asks yes or no: Yes and No; a or Enter: another answer",
+    "y, n": "where the model asks yes or no: Yes and No; a or Enter: own words",
     "y, Enter": "where the model asks something else: answer; a text is typed at once, and ↓ leads to these keys",
 }
 """For `/help`: what each key means at a question that offers it."""
@@ -127,12 +127,12 @@ def legend(listed: Sequence[Offer], palette: Palette, width: int, *, seen: bool)
 
 
 def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, seen: bool, first: int = 0) -> Text:
-    """One answer on each line, the chosen one marked; the other keys below. The answers before `first` are above."""
-    lines: list[Text] = []
+    """One answer on each line, the chosen one marked; the other keys below. Those before `first` are above, behind a bar."""
+    lines, margin = list[Text](), "  " if first else ""
     for place, offer in list(enumerate(answers(listed)))[first:]:
         style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
         mark = "›" if place == chosen else " "
-        lines.append(_clickable(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
+        lines.append(_clickable(Text(f"{margin}{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
     moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
     return Text("\n").join([*lines, *([wrapped(moves, width)] if moves else [])])
 

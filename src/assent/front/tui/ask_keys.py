@@ -8,7 +8,7 @@ from assent.front.tui.ask_draft import AskDraft
 
 DIGITS = "123456789"
 DECLINE = (("d", "decline"), ("r", "decline, because…"))
-ANOTHER = ("a", "another answer…")
+OWN_WORDS = ("a", "own words…")
 
 
 def chosen_at_once(questions: Sequence[Question]) -> list[str]:
@@ -33,10 +33,10 @@ def ask_keys(draft: AskDraft, *, selects: bool) -> list[tuple[str, str]]:
     """Each with its meaning. `selects`: the options come first, one below the other, each with a key of its own."""
     labels = chosen_at_once(draft.questions)
     if is_yes_or_no(AskDetails(draft.questions)):
-        another = ANOTHER if selects else (ANOTHER[0], f"{ANOTHER[1]} (Enter)")
-        return [("y", "Yes"), ("n", "No"), another, *DECLINE]
+        own_words = OWN_WORDS if selects else ("a", "own words (Enter)")
+        return [("y", "Yes"), ("n", "No"), own_words, *DECLINE]
     if labels and selects:
-        return [*zip(DIGITS, labels, strict=False), ANOTHER, *DECLINE]
+        return [*zip(DIGITS, labels, strict=False), OWN_WORDS, *DECLINE]
     return [("y", _answer_words(draft, len(labels), selects=selects)), *DECLINE]
 
 
