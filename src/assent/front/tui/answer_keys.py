@@ -127,7 +127,7 @@ def legend(listed: Sequence[Offer], palette: Palette, width: int, *, seen: bool)
 
 
 def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, seen: bool, first: int = 0) -> Text:
-    """One answer on each line, the chosen one marked; the other keys below. Those before `first` are above, behind a bar."""
+    """One answer on each line, the chosen one marked; other keys below. Those before `first` are listed above."""
     lines, margin = list[Text](), "  " if first else ""
     for place, offer in list(enumerate(answers(listed)))[first:]:
         style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
