@@ -74,7 +74,7 @@ def test_a_question_of_the_model_is_answered_by_a_number_or_in_words(program: Pr
     options = [{"label": "Red"}, {"label": "Blue"}]
     questions = [{"question": "Which colour?", "options": options}, {"question": "Which name?", "type": "text"}]
     with ask(program, {"name": "ask_user", "args": {"questions": questions}, "id": "q"}) as terminal:
-        shown = terminal.until(OFFER)
+        shown = terminal.until("[y, d]:")
         assert "Which colour?" in shown and "2  Blue" in shown
         terminal.answer("y 2")
         terminal.until("please answer with one of")

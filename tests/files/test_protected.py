@@ -56,6 +56,7 @@ RUN = """
     schema.prisma .mailcap .ipython
     package.json Makefile GNUmakefile justfile .justfile Taskfile.yml Taskfile.yaml Rakefile Gemfile Podfile
     setup.py setup.cfg pyproject.toml tox.ini noxfile.py tasks.py fabfile.py conftest.py pytest.ini dodo.py
+    toxfile.py mocha.opts .lfsconfig .gitpod.yml
     Cargo.toml build.rs build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradlew mvnw pom.xml
     build.xml build.sbt CMakeLists.txt meson.build build.zig mix.exs deno.json deno.jsonc composer.json
     Dockerfile Containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml Procfile

@@ -569,3 +569,26 @@ def test_names_that_only_look_like_secrets_may_be_read(workspace: Workspace, pat
 )
 def test_more_places_for_secrets(workspace: Workspace, path: str) -> None:
     assert workspace.classify(path, "read").kind == "protected"
+
+
+@pytest.mark.spec("I2")
+@pytest.mark.parametrize(
+    ("there", "path"),
+    [
+        (("HEAD", "objects/x", "refs/x"), "bare/config"),
+        (("HEAD", "objects/x", "refs/x"), "bare/hooks/post-checkout"),
+        (("config", "objects/x", "refs/x"), "bare/HEAD"),
+        (("config", "HEAD", "refs/x"), "bare/objects/x"),
+        (("config", "HEAD", "objects/x"), "bare/refs/heads/main"),
+    ],
+)
+def test_a_folder_that_git_takes_for_its_own_is_protected_as_is_what_completes_one(
+    workspace: Workspace, root: Path, there: tuple[str, ...], path: str
+) -> None:
+    for name in there:
+        (root / "bare" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "bare" / name).write_text("x\n")
+    assert workspace.classify(path, "create").kind == "protected"
+    assert workspace.classify("bare/notes.txt", "create").kind == "inside"
+    (root / "bare/HEAD").unlink(missing_ok=True)
+    assert workspace.classify("bare/config", "write").kind == "inside"

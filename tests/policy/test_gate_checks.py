@@ -47,6 +47,11 @@ def test_a_question_says_why_it_is_asked(details: Details, reason: str) -> None:
     assert Policy(roots=("/w",)).judge(action(details)).reason == reason
 
 
+def test_a_file_of_secrets_is_called_one() -> None:
+    reading = action(InfoDetails("Read .env"), tool="read_file")
+    assert Policy(roots=("/w",)).judge(reading).reason == "files of this name usually hold secrets"
+
+
 def test_only_commands_are_assessed() -> None:
     assert Policy(roots=("/w",)).assess(EDIT) is EDIT
     assert Policy(roots=("/w",)).assess(None) is None

@@ -569,6 +569,15 @@ tar xf t.tar -C docs
 git rm -rfq .
 git clean -fdxq
 git apply p.diff
+git checkout old
+git checkout -b new old
+git switch -
+git merge old
+git rebase old
+git reset --keep old
+git cherry-pick old
+git revert HEAD
+git pull
 patch -p1 < p.diff
 tar -xf a.tar
 """
@@ -585,6 +594,7 @@ def test_what_edits_must_not_change_a_command_must_not_change_unasked(guarded: P
     assert by(rule, text) == "ask"
     assert by(rule, "cat docs/plain; grep -r x docs") == "allow"
     assert by(rule, "echo x > notes/other") == "allow"
+    assert by(rule, "git checkout -b new; git switch -c other; git reset --soft HEAD~1") == "allow"
 
 
 def test_a_search_of_one_file_with_a_second_name_is_asked_about_too(guarded: Path) -> None:

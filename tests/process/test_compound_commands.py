@@ -247,6 +247,18 @@ def test_a_word_that_turns_out_to_be_more_than_a_name_is_refused(
     assert "HIDDEN" not in shown
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize("command", ['for f in -*; do wc "$f"; done', "for f in -*; do wc $f; done"])
+def test_a_file_whose_name_looks_like_an_option_is_only_a_file_in_a_loop(tmp_path: Path, command: str) -> None:
+    (tmp_path / "--files0-from=names").write_text("one line\n")
+    (tmp_path / "names").write_bytes(b"HIDDEN\0")
+    plan = judge(command, rules(_ALLOW), cwd=str(tmp_path), roots=[str(tmp_path)]).plan
+    assert plan is not None
+    shown = run_plan(plan, tmp_path)[1]
+    assert "./--files0-from=names" in shown
+    assert "HIDDEN" not in shown
+
+
 def test_a_loop_over_too_many_words_does_not_begin(folder: Path) -> None:
     code, shown = run("for n in $(seq 100001); do echo $n; done", folder)
     assert code == 126

@@ -118,7 +118,7 @@ class AppHarness:
     async def until_asked(self, count: int = 1) -> None:
         """Wait until this many questions are open, the panel has the focus and everything that fits has been seen."""
         await self.until(lambda: self.app.client is not None and len(self.runner.waiting()) == count)
-        await self.until(lambda: self.app.panel.has_focus or not self.app.prompt.is_empty)
+        await self.until(lambda: self.app.panel.has_keyboard or not self.app.prompt.is_empty)
         await self.settle()
 
     async def until_idle(self) -> None:

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
+from assent.config import TerminalSettings
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.terminal_app import AssentApp
 from support.recorded_session import NOW, RecordedHost, RecordedSession
@@ -35,11 +36,17 @@ def normalised(svg: str) -> str:
 
 @asynccontextmanager
 async def showing(
-    recording: RecordedSession, size: tuple[int, int], look: str = "dark"
+    recording: RecordedSession, size: tuple[int, int], look: str = "dark", terminal: TerminalSettings | None = None
 ) -> AsyncGenerator["Pilot[None]"]:
     """The app with this recording on its screen, fully drawn."""
-    guard = KeyGuard(quiet=0, settle=0)
-    app = AssentApp(RecordedHost(recording), guard=guard, clock=lambda: NOW, timer=lambda: 0.0, look=look)
+    app = AssentApp(
+        RecordedHost(recording),
+        guard=KeyGuard(quiet=0, settle=0),
+        clock=lambda: NOW,
+        timer=lambda: 0.0,
+        look=look,
+        terminal=terminal or TerminalSettings(),
+    )
     async with app.run_test(size=size) as pilot:
         while app.client is None:
             await pilot.pause()
@@ -61,9 +68,13 @@ async def settle(pilot: "Pilot[None]") -> None:
 
 
 async def picture(
-    recording: RecordedSession, size: tuple[int, int], play: Play | None = None, look: str = "dark"
+    recording: RecordedSession,
+    size: tuple[int, int],
+    play: Play | None = None,
+    look: str = "dark",
+    terminal: TerminalSettings | None = None,
 ) -> str:
-    async with showing(recording, size, look) as pilot:
+    async with showing(recording, size, look, terminal) as pilot:
         if play is not None:
             await play(pilot)
         assert not blinking(pilot.app.screen), "a picture with a blinking cursor depends on timing"

@@ -3,13 +3,16 @@
 import os
 import time
 from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assent.approval import InfoDetails
 from assent.parts import Media, PlainDisplay
-from assent.tools.support import searching
+from assent.process.run_program import run
+from assent.tools.support import searching, walk
 from assent.tools.tool import ToolFailed
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, LiveRecorder
@@ -334,3 +337,62 @@ async def test_a_search_that_takes_too_long_is_stopped(bench: Bench) -> None:
     (bench.root / "f").write_text("x\n")
     bench.tools["grep_search"].timeout = 0.0  # pyright: ignore[reportAttributeAccessIssue]
     assert "took too long" in await bench.text("grep_search", pattern="x")
+
+
+# --- a folder that is exchanged while it is searched ---
+
+
+@pytest.fixture
+def exchanged(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """While ripgrep runs, `sub` is a link that leads out."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.txt").write_text("needle outside\n")
+    (outside / "b.txt").write_text("")
+    (bench.root / "sub").mkdir()
+    (bench.root / "sub/a.txt").write_text("needle inside\n")
+
+    async def meanwhile(*words: Any, on_output: Callable[[str], None], **options: Any) -> Any:
+        (bench.root / "sub").rename(bench.root / "aside")
+        (bench.root / "sub").symlink_to(outside)
+        pieces: list[str] = []
+        finished = await run(*words, on_output=pieces.append, **options)
+        (bench.root / "sub").unlink()
+        (bench.root / "aside").rename(bench.root / "sub")
+        on_output("".join(pieces))
+        return finished
+
+    monkeypatch.setattr(searching, "run", meanwhile)
+    monkeypatch.setattr(walk, "run", meanwhile)
+    return bench
+
+
+@pytest.mark.spec("C8")
+async def test_nothing_is_found_outside_when_a_folder_is_exchanged_for_a_link_meanwhile(exchanged: Bench):
+    assert (await exchanged.text("grep_search", pattern="needle", dir_path="sub")).startswith("No matches found")
+
+
+@pytest.mark.spec("C8")
+async def test_nothing_outside_is_listed_when_a_folder_is_exchanged_for_a_link_meanwhile(exchanged: Bench):
+    text = await exchanged.text("glob", pattern="*", dir_path="sub")
+    assert "a.txt" in text
+    assert "b.txt" not in text
+
+
+async def test_a_folder_that_vanishes_before_the_search_begins_is_not_found(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    async def meanwhile(*words: Any, **options: Any) -> Any:
+        (bench.root / "sub").rmdir()
+        return await run(*words, **options)
+
+    (bench.root / "sub").mkdir()
+    monkeypatch.setattr(searching, "run", meanwhile)
+    assert (await failure(bench, "grep_search", pattern="x", dir_path="sub")).type == "file_not_found"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+async def test_lines_are_found_in_every_encoding_that_ripgrep_reads(bench: Bench, encoding: str):
+    (bench.root / "a.txt").write_bytes("first\r\nsecond ä needle\nlast".encode(encoding))
+    text = await bench.text("grep_search", pattern="needle", context=0)
+    assert "L2: second " in text

@@ -68,19 +68,32 @@ def option_lines(approval: Approval) -> Iterator[str]:
     """The keys offered, with what they mean here."""
     for key, outcome in offered_keys(approval).items():
         yield f"{key}  {_meaning(outcome, approval)}"
+        if outcome == "proceed_once" and is_yes_or_no(approval.details):
+            yield "n  No"
         if outcome == "proceed_always":
             for number, scope in enumerate(approval.scopes[1:], start=2):
                 yield f"a{number} always: {one_line(scope_in_words(scope))}"
 
 
 def offered_keys(approval: Approval) -> dict[str, Outcome]:
-    return {key: outcome for outcome, key in KEYS.items() if outcome in approval.options}
+    """A question of the model is declined: "no" may be an answer to it."""
+    keys = KEYS | {"cancel": "d"} if isinstance(approval.details, AskDetails) else KEYS
+    return {key: outcome for outcome, key in keys.items() if outcome in approval.options}
+
+
+def is_yes_or_no(details: Details) -> bool:
+    """Whether yes or no answers it, and not only allows or refuses it."""
+    return isinstance(details, AskDetails) and [one.type for one in details.questions] == ["yesno"]
 
 
 def _meaning(outcome: Outcome, approval: Approval) -> str:
     if (trial := tried(approval.details)) is not None:
         return _AFTER_A_TRIAL[outcome] if outcome in _AFTER_A_TRIAL else yes_to(trial)
     match outcome:
+        case "proceed_once" if is_yes_or_no(approval.details):
+            return "Yes; or an answer in your own words: y TEXT"
+        case "cancel" if isinstance(approval.details, AskDetails):
+            return "decline to answer, with or without a reason: d ask me later"
         case "proceed_once" if isinstance(approval.details, AskDetails):
             return "answer: y TEXT, or y and the number of an option; separate several answers with `;`"
         case "proceed_always":

@@ -25,6 +25,7 @@ from assent.files.errors import (
     ProtectedPath,
     RejectedPath,
     TooLarge,
+    WorkspaceError,
 )
 from assent.files.openat import (
     FOLDER,
@@ -78,6 +79,12 @@ class FileAccess:
                 raise TooLarge(path, f"the file has more than {limit:,} bytes")
             return FileContent(data, digest_of(data), stat.S_IMODE(found.st_mode), len(data))
 
+    @contextmanager
+    def opened(self, path: str) -> Generator[int]:
+        """A regular file, open for reading."""
+        with self._target(path, "read", protected_ok=False) as (folder, name), open_file(folder, name, path) as fd:
+            yield fd
+
     def write(self, path: str, data: bytes, expected: str | None, *, protected_ok: bool = False) -> str:
         """Replace the content that has the digest `expected` (None: nothing may exist yet) with `data`.
 
@@ -115,6 +122,16 @@ class FileAccess:
         with typed_errors(path), self._folder(canonical, path, make=False) as fd, os.scandir(fd) as entries:
             found = [self._entry(canonical, entry) for entry in entries]
         return sorted(filter(None, found), key=lambda entry: entry.name)
+
+    def has(self, canonical: str) -> bool:
+        """Whether there is something of this name, reached without following links."""
+        above, name = os.path.split(canonical)
+        try:
+            with typed_errors(canonical), self._folder(above, canonical, make=False) as folder:
+                os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except WorkspaceError:
+            return False
+        return True
 
     def _entry(self, folder: str, entry: os.DirEntry[str]) -> Entry | None:
         try:

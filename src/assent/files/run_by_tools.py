@@ -38,7 +38,7 @@ _PYTHON = """
     scrapy.cfg alembic.ini uwsgi.ini supervisord.conf gunicorn.conf.py celeryconfig.py ipython_config.py
     jupyter_config.py jupyter_notebook_config.py jupyter_server_config.py jupyter_lab_config.py entry_points.txt
     .ycm_extra_conf.py pdm.toml .gitlint activate activate.fish activate.csh activate_this.py
-    site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs
+    site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs toxfile.py mlproject
 """
 _JAVASCRIPT = """
     package.json package.json5 package.yaml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
@@ -51,7 +51,9 @@ _JAVASCRIPT = """
     gatsby-config.js truffle-config.js foundry.toml node_modules bower_components .storybook .vitepress .vuepress
     .docusaurus .yalc tslint.json app.yaml
     .eleventy.js .release-it.json .cz-config.js app.json biome.json biome.jsonc eas.json dprint.json jasmine.json
-    jasmine.js jasmine.mjs schema.prisma testem.js testem.json setupproxy.js
+    jasmine.js jasmine.mjs schema.prisma testem.js testem.json setupproxy.js mocha.opts jest.setup.js jest.setup.ts
+    .dependency-cruiser.js .dependency-cruiser.cjs .dependency-cruiser.mjs .dependency-cruiser.json .solhint.json
+    project.json
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
@@ -117,18 +119,20 @@ _MACHINES = """
     samconfig.yaml ansible.cfg .ansible.cfg .ansible-lint requirements.yml requirements.yaml galaxy.yml molecule.yml
     puppetfile environment.conf hiera.yaml knife.rb kitchen.yml .kitchen.yml .kitchen.local.yml fly.toml render.yaml
     railway.toml railway.json .terraform-version cloud-init.yaml user-data autorun.inf
-    chart.yaml .lando.yml .ddev devspace.yaml okteto.yml okteto.yaml werf.yaml
+    chart.yaml .lando.yml .ddev devspace.yaml okteto.yml okteto.yaml werf.yaml devfile.yaml .devfile.yaml heroku.yml
+    nixpacks.toml nixpacks.json .gitpod.yml .gitpod.yaml
 """
 _EDITORS_AND_CHECKS = """
     .github .gitlab .azure-pipelines .jenkins .tekton .harness .trunk .config .settings .run .project .classpath
     nbproject .helix .vimspector.json .neoconf.json coc-settings.json _vimrc .dir-locals-2.el .projectile
     .goreleaser.yml .goreleaser.yaml .golangci.yml .golangci.yaml .golangci.toml .golangci.json .swiftlint.yml
     .checkov.yml .checkov.yaml .mega-linter.yml .megalinter.yml .vale.ini sonar-project.properties profile.ps1
-    microsoft.powershell_profile.ps1 .mailcap .ipython .aliases .functions .exports .xmodmap
+    microsoft.powershell_profile.ps1 .mailcap .ipython .aliases .functions .exports .xmodmap .lfsconfig .kakrc
+    .kakrc.local .autoenv .autoenv.zsh .watchmanconfig .ccls .clj-kondo .atom .cgdb analysis_options.yaml
 """
 _AGENTS = """
     agents.md agent.md agents.override.md claude.md claude.local.md gemini.md assent.md qwen.md codex.md warp.md
-    crush.md opencode.json .opencode.json
+    crush.md crush.json .crush.json opencode.json .opencode.json
     copilot-instructions.md skill.md .rules mcp.json mcp_config.json mcp-config.json mcp_settings.json
 """
 

@@ -14,7 +14,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-FOLDERS = ".ssh .gnupg .aws .azure .kube .password-store .mozilla .thunderbird keyrings google-chrome"
+FOLDERS = """
+    .ssh .gnupg .aws .azure .kube .password-store .mozilla .thunderbird keyrings google-chrome .huggingface .snowflake
+    .snowsql .dbt .ngrok2 .jira.d
+"""
 _NAMES = """
     .dockercfg .dockerconfigjson .s3cfg .boto .my.cnf .mylogin.cnf .databrickscfg .terraformrc rclone.conf .rclone.conf
     kubeconfig .kubeconfig .envrc .credentials.json oauth_creds.json
@@ -22,6 +25,8 @@ _NAMES = """
     .netrc _netrc .pgpass .pypirc .npmrc .git-credentials .vault-token .htpasswd
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk cookies.sqlite logins.json key3.db key4.db
     fish_history fish_variables .passwd .password .token .secret .credentials .sentryclirc wallet.dat htpasswd .htdigest
+    .authinfo .msmtprc .mbsyncrc .fetchmailrc .ldaprc .condarc .age-key.txt .openai .anthropic
+    bitwarden_export.json .gitlab-token .github-token .ngrok.yml ngrok.yml keystore.json cookies.txt private_key.txt
     .renviron .flaskenv .dev.vars .dbshell secring.gpg credentials.toml credentials.tfrc.json credentials.yml.enc
 """
 _GLOBS = """
@@ -36,6 +41,9 @@ _FILES = """
     credentials.json environ .secrets secret.json secret.yaml secret.yml secret.toml
     secrets.json secrets.yaml secrets.yml secrets.toml secrets.ini secrets.txt secrets.env
     secret.txt password.txt passwords.txt passwords.csv token.txt tokens.txt api_key.txt api_keys.txt apikey.txt
+    token.json oauth.json secret_key.txt shadow connectionstrings.config appsettings.prod*.json wg[0-9].conf
+    github_token .github_token gitlab_token access_token api_token api_key deploy_key rsa_key ssh_key private_key
+    secret_key jwt_secret creds.json creds.yaml creds.yml creds.toml creds.txt creds.ini creds.env .creds
     credentials.txt credentials.csv credentials.xml credentials.yml credentials.yaml credentials.ini credentials.db
     .secrets.toml .secrets.yaml .secrets.yml .secrets.json vault.yml vault.yaml
 """
@@ -53,6 +61,7 @@ _PATHS = """
     .config/pip/pip.conf .pip/pip.conf .subversion/auth .config/pypoetry/auth.toml .config/hcloud .config/scw
     .config/bravesoftware .config/microsoft-edge .config/vivaldi .kaggle/kaggle.json .oci/config .aliyun/config.json
     run/secrets etc/ssl/private etc/shadow etc/shadow- etc/gshadow etc/gshadow- etc/sudoers etc/sudoers.d
+    .cache/huggingface/token .stripe/config.toml .wrangler/config .circleci/cli.yml .travis/config.yml .bundle/config
     library/keychains assent/serve.json
 """
 OWN = "serve.json"

@@ -122,6 +122,17 @@ class Workspace:
             return "the file has a second name (hard link), which may be outside the workspace"
         if op in ("delete", "rename"):
             return self._why_moves_too_much(path)
+        return self._why_repository(path)
+
+    def _why_repository(self, path: str) -> str | None:
+        """git obeys any folder that looks like its own, whatever it is called."""
+        folder = path
+        for name in reversed(self._names_below(path)):
+            folder = os.path.dirname(folder)
+            if name in _IN_A_REPOSITORY and all(
+                one == name or os.path.lexists(f"{folder}/{one}") for one in _MAKES_ONE
+            ):
+                return f"{folder} is or would become a repository, whose settings decide what git runs"
         return None
 
     def _why_moves_too_much(self, path: str) -> str | None:
@@ -135,6 +146,10 @@ class Workspace:
     def _names_below(self, path: str) -> tuple[str, ...]:
         found = self.below_root(path)
         return found[1] if found else ()
+
+
+_MAKES_ONE = ("HEAD", "objects", "refs")
+_IN_A_REPOSITORY = frozenset((*_MAKES_ONE, "config", "config.worktree", "commondir", "hooks", "info"))
 
 
 def check_path(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _PROCESS = lazy_pattern(r"^/proc/[^/]+(?:/task/[^/]+)?/(cwd|root)(?=/|$)")
 _PLAIN = frozenset(
     """
     ls cat less head tail wc nl tac cut sort uniq comm diff cmp file stat du df grep egrep fgrep rgrep rg tr rev fold
-    column paste join expand unexpand fmt tsort shuf od hexdump hd xxd strings base64 base32 md5sum sha1sum sha256sum
+    column paste join expand unexpand fmt tsort shuf od hexdump hd xxd base64 base32 md5sum sha1sum sha256sum
     sha512sum b2sum cksum basename dirname realpath readlink echo printf test [ cd pwd mkdir touch
     """.split()  # noqa: SIM905
 )
@@ -35,7 +35,11 @@ _SHOWING = frozenset(
     """.split()  # noqa: SIM905
 )
 _COPYING = (("worktree", "add"), ("submodule", "foreach"))
-_CHANGING = [["clean"], ["apply"], ["am"], ["restore"], ["stash"]]
+_CHANGING = frozenset(
+    "am apply bisect checkout-index cherry-pick clean merge pull rebase restore revert stash switch".split()  # noqa: SIM905
+)
+_ONLY_A_BRANCH = frozenset(("-b", "-c", "--create", "-q", "--quiet"))
+_MOVING = frozenset(("--hard", "--keep", "--merge"))
 _UNPACKING = frozenset(("patch", "tar", "bsdtar", "gtar", "unzip", "7z", "cpio", "unrar"))
 _SHOWING_WITH = frozenset(("log", "reflog", "stash", "add", "checkout", "reset", "restore", "status"))
 _PATCH = lazy_pattern(r"-[pucLv].*|--verbose|-U\d*|--(?:patch|cc|unified|remerge-diff|dd|diff-merges|binary).*")
@@ -90,8 +94,19 @@ def changes_unnamed(words: Sequence[Word]) -> bool:
     names = [program(text) for text in texts]
     if "git" in names:
         _, rest = split_options(texts[names.index("git") + 1 :])
-        return rest[:1] in _CHANGING or (rest[:1] == ["reset"] and "--hard" in rest)
+        return bool(rest) and _changes_unnamed(rest[0], rest[1:])
     return names[0] in _UNPACKING
+
+
+def _changes_unnamed(command: str, words: Sequence[str]) -> bool:
+    match command:
+        case "reset":
+            return not _MOVING.isdisjoint(words)
+        case "checkout" | "switch":
+            new = not {"-b", "-c", "--create"}.isdisjoint(words)  # a new branch that starts here changes no file
+            return not new or len([word for word in words if word not in _ONLY_A_BRANCH]) > 1
+        case _:
+            return command in _CHANGING
 
 
 def _shows_history(words: Sequence[str]) -> bool:

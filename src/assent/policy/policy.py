@@ -279,12 +279,8 @@ def _ask(action: Action) -> Verdict:
             reason = f"editing this file always needs approval: {runs}"
         case EditDetails():
             reason = "changing files needs approval in this mode"
-        case InfoDetails(warnings=[warning, *_]):
-            reason = f"check the address: {warning}"
-        case InfoDetails() if action.tool == CONNECT:
-            reason = "none of your rules allows a command to connect to this host"
-        case InfoDetails():
-            reason = "web requests need approval in this mode"
+        case InfoDetails() as details:
+            reason = _why_revealing(action.tool, details)
         case McpDetails(unseen=unseen) if unseen:
             reason = unseen
         case McpDetails(command=command) if command:
@@ -294,3 +290,15 @@ def _ask(action: Action) -> Verdict:
         case _:
             reason = "no rule covers it"
     return Verdict("ask", "rule", reason)
+
+
+def _why_revealing(tool: str, details: InfoDetails) -> str:
+    if details.warnings:
+        return f"check the address: {details.warnings[0]}"
+    match tool:
+        case "read_file":
+            return "files of this name usually hold secrets"
+        case _ if tool == CONNECT:
+            return "none of your rules allows a command to connect to this host"
+        case _:
+            return "web requests need approval in this mode"

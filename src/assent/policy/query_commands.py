@@ -62,6 +62,8 @@ _QUESTIONS = frozenset(
         ("git", "config", "--local", "-l"),
         ("git", "config", "-l", "--local"),
         ("git", "help"),
+        ("git", "help", "-a"),
+        ("git", "help", "-g"),
         ("git", "remote", "show"),
         ("node", "-p", "process.version"),
     )

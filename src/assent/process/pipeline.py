@@ -158,9 +158,10 @@ class Pipeline:
         words = self._starter.words_of(loop.words, frame)
         if len(words) > _MAX_ROUNDS:
             raise Refusal(f"a loop over {len(words):,} words; the limit is {_MAX_ROUNDS:,}")
+        files = any(part.kind == "glob" for word in loop.words for part in word.parts)
         code = 0
         for word in words:
-            frame.items[loop.variable] = word
+            frame.items[loop.variable] = f"./{word}" if files and word.startswith("-") else word
             code = self._steps(loop.steps, frame)
         return code
 

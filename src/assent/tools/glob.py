@@ -89,6 +89,8 @@ class GlobInvocation(Invocation):
 
     def _result(self, paths: list[str]) -> ToolResult:
         where = self._params.dir_path or "the workspace"
+        # While ripgrep listed them, another process may have exchanged a folder for a link that leads out.
+        paths = [path for path in paths[:MAX_RESULTS] if self._files.has(path)] + paths[MAX_RESULTS:]
         if not paths:
             text = f'No files found matching "{self._params.pattern}" in {where}.'
             return ToolResult(text, PlainDisplay("No files found"))

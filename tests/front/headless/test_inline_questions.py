@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assent.app.question_text import question_lines
 from assent.app.settled_output import Played
 from assent.app.style import Style
-from assent.approval import Approval, ExecDetails, UnapprovedFile
+from assent.approval import Approval, AskDetails, ExecDetails, Question, UnapprovedFile
 from assent.commands import Answer, Command
 from assent.events import ApprovalAnswered, ApprovalRequested, CallInput, CallRequest, CommandTaken, Envelope, Event
 from assent.front.headless.console import Console
@@ -188,4 +188,50 @@ async def test_an_answer_from_elsewhere_is_told_below_the_prompt(keyboard: int, 
     await session.tell(ApprovalAnswered(call_id="one", approval_id="q-one", outcome="proceed_once", by="bob@pid7"))
     rows = played(capsys.readouterr().err)
     assert [row.strip() for row in rows[-2:]] == ["your answer [y, n]:", "answered by bob"]
+    session.asker.stop()
+
+
+# --- what the model asks ---
+
+
+DROP = AskDetails((Question(question="Drop it?", type="yesno"),))
+NAME = AskDetails((Question(question="Which name?", type="text"),))
+
+
+@pytest.mark.parametrize(
+    ("details", "typed", "outcome", "answers", "reason"),
+    [
+        (DROP, "y", "proceed_once", ("Yes",), ""),
+        (DROP, "n", "proceed_once", ("No",), ""),
+        (DROP, "y after a backup", "proceed_once", ("after a backup",), ""),
+        (DROP, "d ask Ann", "cancel", None, "ask Ann"),
+        (NAME, "y no", "proceed_once", ("no",), ""),
+        (NAME, "d", "cancel", None, ""),
+    ],
+)
+async def test_no_is_an_answer_to_what_the_model_asks_and_d_declines_it(
+    keyboard: int, details: AskDetails, typed: str, outcome: str, answers: tuple[str, ...] | None, reason: str
+):
+    session = Session()
+    asked = question("one")
+    session.waiting = [replace(asked, approval=replace(asked.approval, details=details))]
+    session.asker.start(lambda: None)
+    os.write(keyboard, f"{typed}\n".encode())
+    await until(lambda: session.commands)
+    ((answer, _),) = session.commands
+    assert isinstance(answer, Answer)
+    assert (answer.outcome, answer.answers, answer.reason) == (outcome, answers, reason)
+    session.asker.stop()
+
+
+async def test_n_declines_no_question_that_is_not_answered_with_no(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    asked = question("one")
+    session.waiting = [replace(asked, approval=replace(asked.approval, details=NAME))]
+    session.asker.start(lambda: None)
+    assert "d  decline to answer" in capsys.readouterr().err
+    os.write(keyboard, b"n\n")
+    said: list[str] = []
+    await until(lambda: said.append(capsys.readouterr().err) or "one of: y, d" in "".join(said))
+    assert session.commands == []
     session.asker.stop()

@@ -7,9 +7,9 @@ import pytest
 
 from assent.config import BadSettings, Notice, TerminalSettings, parse_settings
 from assent.events import ApprovalAnswered
-from assent.front.tui.attention import notice, one_title
+from assent.front.tui.attention import RESTORE_TITLE, SAVE_TITLE, notice, one_title
 from support.app_harness import AppHarness
-from support.program import asks_for, says, shell
+from support.program import asks_for, says, shell, write
 
 MakeHarness = Callable[..., AppHarness]
 CANARY = shell("echo x >> canary")
@@ -86,3 +86,40 @@ async def test_by_default_enter_still_means_no_and_says_so(harness: MakeHarness)
     async with harness(asks_for(CANARY)).open(prompt="go", size=(80, 30)) as on:
         await on.until_asked()
         assert "no (Enter)" in on.shown and "›" not in on.shown
+
+
+# --- the terminal's title ---
+
+
+def titled(on: AppHarness) -> list[str]:
+    """What is written to the terminal from now on."""
+    written: list[str] = []
+    on.app.write_to_terminal = written.append  # type: ignore[method-assign]
+    return written
+
+
+@pytest.mark.spec("N5")
+async def test_whoever_quits_at_a_question_has_the_title_of_the_terminal_back(harness: MakeHarness):
+    on = harness(asks_for(CANARY))
+    on.terminal = TerminalSettings(notify=("title",))
+    async with on.open():
+        written = titled(on)
+        await on.say("go")
+        await on.until_asked()
+        assert SAVE_TITLE + "\x1b]2;? Run a command (risk: medium)\x07" in written
+        await on.press("ctrl+d")
+        await on.until(lambda: RESTORE_TITLE in written)  # while the terminal can still be written to
+
+
+@pytest.mark.spec("N5")
+async def test_the_title_is_that_of_the_question_on_the_screen(harness: MakeHarness):
+    on = harness(asks_for(CANARY, write("a.txt", "a\n")), says("Done."))
+    on.terminal = TerminalSettings(notify=("title",))
+    async with on.open():
+        written = titled(on)
+        await on.say("go")
+        await on.until_asked(2)
+        await on.press("y")
+        await on.until_asked(1)
+        await on.until(lambda: any("? Create " in one for one in written))
+        assert sum(SAVE_TITLE in one for one in written) == 1

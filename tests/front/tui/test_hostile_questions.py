@@ -7,6 +7,7 @@ from textual.widgets import Input, TextArea
 from assent.approval import Approval, Choice, ExecDetails, Question
 from assent.events import CallRequest
 from assent.front.tui.answer_screens import ArgumentsScreen
+from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_panel import ApprovalPanel
@@ -71,7 +72,7 @@ async def test_options_with_the_same_words_do_not_end_the_program() -> None:
     call = waiting("a")
     panel_app = PanelApp()
     async with panel_app.run_test(size=(80, 24)) as pilot:
-        screen = AskScreen(call, KeyGuard(quiet=0.0), (question,))
+        screen = AskScreen(call, KeyGuard(quiet=0.0), AskDraft((question,)))
         chosen: list[object] = []
         panel_app.push_screen(screen, chosen.append)
         await pilot.pause()

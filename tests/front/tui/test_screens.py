@@ -18,6 +18,7 @@ from assent.approval import (
     Question,
     UnapprovedFile,
 )
+from assent.config import TerminalSettings
 from assent.events import Attached, TrialStarted
 from assent.front.tui.answer_screens import AnswerScreen
 from assent.front.tui.viewer import ViewerScreen
@@ -282,16 +283,13 @@ def server() -> RecordedSession:
     return asked(details, "mcp_tracker_create_issue", "Tools of servers ask.", **args)
 
 
-def question() -> RecordedSession:
-    details = AskDetails(
-        (
-            Question(
-                question="Which database should it be?", options=(Choice("SQLite", "one file"), Choice("Postgres"))
-            ),
-            Question(question="May it be dropped?", type="yesno"),
-            Question(question="What is its name?", type="text", placeholder="cart"),
-        )
-    )
+DATABASE = Question(question="Which database should it be?", options=(Choice("SQLite", "one file"), Choice("Postgres")))
+DROP = Question(question="May it be dropped?", type="yesno")
+NAME = Question(question="What is its name?", type="text", placeholder="cart")
+
+
+def question(*questions: Question) -> RecordedSession:
+    details = AskDetails(questions or (DATABASE, DROP, NAME))
     return asked(details, "ask_user", "The model wants to know.")
 
 
@@ -389,12 +387,17 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "ask-web": (web, None),
     "ask-server": (server, None),
     "ask-question": (question, None),
+    "ask-yes-or-no": (lambda: question(DROP), None),
+    "ask-text": (lambda: question(NAME), presses("s", "h", "o")),
+    "select-question": (lambda: question(DATABASE), presses("down")),
+    "select-yes-or-no": (lambda: question(DROP), presses("up")),
     "ask-several": (several, presses("right")),
     "ask-unfocused": (several, presses("escape")),
     "answer-scope": (lambda: run("python3 -m unittest -v"), opens("a")),
     "answer-reason": (lambda: run("python3 -m unittest -v"), opens("r", "n", "o")),
     "answer-arguments": (server, opens("i")),
     "answer-question": (question, opens("y")),
+    "answer-question-back": (question, opens("y", "2", "1", "escape")),
     "help": (RecordedSession, types("/help")),
     "stats": (told, types("/stats")),
     "tools": (RecordedSession, types("/tools")),
@@ -412,7 +415,8 @@ async def test_a_screen_looks_as_it_did(
     name: str, size: tuple[int, int], request: pytest.FixtureRequest, tmp_path: Path
 ):
     recording, play = SCREENS[name]
-    svg = await picture(recording(), size, play)
+    terminal = TerminalSettings(enter="select" if name.startswith("select-") else "no")
+    svg = await picture(recording(), size, play, terminal=terminal)
     update = bool(request.config.getoption("--update-screens"))
     check(f"{name}-{size[0]}x{size[1]}", svg, update=update, folder=tmp_path)
 

@@ -64,7 +64,6 @@ async def test_the_answers_to_a_question_of_the_model_are_shown(harness: MakeHar
     question = {"name": "ask_user", "args": {"questions": [{"question": "Which name?", "type": "text"}]}, "id": "q"}
     async with harness(asks_for(question), says("Thanks.")).open(prompt="go") as on:
         await on.until_asked()
-        await on.press("y")
         await on.types("cart")
         await on.press("enter")
         await on.until_shown("Thanks.", "│ Which name?", "│   cart")

@@ -468,16 +468,70 @@ def test_a_plan_says_what_a_secret_looks_like() -> None:
         ("gem install rails", "gem install rails other"),  # not described by us
         ("flutter pub add http", "flutter pub add http other"),
         ("composer require a/b", "composer require a/b c/d"),
+        ("git push origin main", "git push origin main topic:other"),
+        ("git push origin main", "git push origin main --tags"),
+        ("git remote show origin", "git remote show origin https://example.org/x"),
+        ("kubectl delete pod x", "kubectl delete pod x y"),
+        ("git branch -d topic", "git branch -d topic other"),
+        ("git rm --cached a.txt", "git rm --cached a.txt b.txt"),
+        ("git merge topic", "git merge topic other"),
+        ("git add a", "git add a b"),
+        ("bazel build //a", "bazel build //a //b"),
+        ("lerna run build", "lerna run build deploy"),
+        ("git remote -v", "git remote -v show https://example.org/x"),
+        ("turbo run build", "turbo run build deploy"),
+        ("invoke test", "invoke test deploy"),
+        ("kubectl apply -f a.yml", "kubectl apply -f a.yml -f b.yml"),
+        ("kubectl apply -f a.yml", "kubectl apply -f a.yml --filename=b.yml"),
     ],
 )
-def test_a_rule_that_names_files_addresses_or_packages_covers_no_others(rule: str, further: str) -> None:
+def test_a_rule_covers_no_more_than_what_it_names(rule: str, further: str) -> None:
     assert judge(rule, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"
     assert judge(further, rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"
 
 
 @pytest.mark.spec("C7")
 @pytest.mark.parametrize(
-    ("rule", "more"), [("kubectl get pods", "kubectl get pods web-1"), ("helm install web", "helm install web ./chart")]
+    ("rule", "command"),
+    [
+        ("docker cp", "docker cp x:/hook .git/hooks"),
+        ("docker cp", "docker cp x:/Makefile out"),
+        ("docker cp", "docker cp x:/y Makefile"),
+        ("docker cp", "docker cp . x:/"),
+        ("kubectl cp", "kubectl cp x:/y Makefile"),
+        ("git remote show", "git remote show https://example.org/x"),
+        ("git push origin main", "git -C other push origin main"),
+        ("make test", "make -C other test"),
+        ("git checkout", "git checkout -B main"),
+        ("git switch", "git switch -C main"),
+        ("python3 manage.py test", "python3 manage.py test --testrunner=x.Y"),
+        ("mytool sync", "mytool sync .git/hooks"),
+        ("git fetch", "git fetch origin main:other"),
+        ("sed -i", "sed -i'.*' s/a/b/ envrc"),
+        ("sed -i", "sed -i.py s/a/b/ conftest"),
+    ],
+)
+def test_a_rule_for_a_subcommand_does_not_cover_the_uses_that_do_more(rule: str, command: str) -> None:
+    assert judge(command, rules([rule]), cwd="/w", roots=["/w"]).decision == "ask"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("rule", "more"),
+    [
+        ("kubectl get pods", "kubectl get pods web-1"),
+        ("helm install web", "helm install web ./chart"),
+        ("git push", "git push --tags"),
+        ("git push origin main", "git push -u origin main"),
+        ("curl https://example.org/x", "curl -s https://example.org/x"),
+        ("docker compose up web", "docker compose up -d web"),
+        ("docker cp", "docker cp x:/report.txt out"),
+        ("tar -xzf", "tar -xzf x.tar.gz -C build"),
+        ("git push origin", "git push origin main"),
+        ("turbo run lint", "turbo run lint -- --quiet"),
+        ("kubectl apply -f a.yml", "kubectl apply -f a.yml -n web"),
+        ("git switch -C", "git switch -C main"),
+    ],
 )
 def test_a_rule_that_names_a_kind_or_one_of_several_different_words_covers_the_rest(rule: str, more: str) -> None:
     assert judge(more, rules([rule]), cwd="/w", roots=["/w"]).decision == "allow"

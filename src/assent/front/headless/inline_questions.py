@@ -12,7 +12,7 @@ from typing import Protocol
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import new_key
-from assent.app.question_text import offered_keys, option_lines, question_lines, spoken_answers
+from assent.app.question_text import is_yes_or_no, offered_keys, option_lines, question_lines, spoken_answers
 from assent.app.text_editor import EditorFailed, edit_text
 from assent.app.wording import safe, who
 from assent.approval import Approval, AskDetails, EditDetails
@@ -159,13 +159,15 @@ class TerminalAsker:
     def _take(self, call: AwaitingApproval, line: str) -> None:
         key, _, reason = line.strip().partition(" ")
         key, scope = _scope(key.lower(), call.approval)
-        outcome = offered_keys(call.approval).get(key)
         answers, details = None, call.approval.details
+        if is_yes_or_no(details) and key in ("y", "n") and not reason:
+            key, reason = "y", "Yes" if key == "y" else "No"
+        outcome = offered_keys(call.approval).get(key)
         if isinstance(details, AskDetails) and outcome == "proceed_once":
             answers, reason = spoken_answers(details.questions, reason), ""
             outcome = outcome if answers is not None else None
         if outcome is None or (reason and outcome != "cancel"):
-            self._console.say(f"  please answer with one of: {', '.join(offered_keys(call.approval))}")
+            self._console.say(f"  please answer with one of: {', '.join(_keys(call.approval))}")
             self._prompt(call)
             return
         answer = Answer(
@@ -224,6 +226,8 @@ class TerminalAsker:
 def _keys(approval: Approval) -> list[str]:
     """All keys that may be typed, with one for each wider scope."""
     keys = list(offered_keys(approval))
+    if is_yes_or_no(approval.details):
+        keys.insert(1, "n")
     if "a" in keys:
         place = keys.index("a") + 1
         keys[place:place] = [f"a{number}" for number in range(2, len(approval.scopes) + 1)]

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from assent.app.call_states import AwaitingApproval
-from assent.approval import AskDetails, EditDetails, Grant
+from assent.approval import EditDetails, Grant
 from assent.commands import Answer
 from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen
+from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.external_input import in_editor
 from assent.front.tui.key_guard import KeyGuard
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 class AnswerFlow:
     """One call, one answer. Screens are pushed synchronously: with a task, a fast Enter could reach the question."""
 
-    def __init__(self, app: "AssentApp", call: AwaitingApproval, guard: KeyGuard) -> None:
+    def __init__(
+        self, app: "AssentApp", call: AwaitingApproval, guard: KeyGuard, draft: AskDraft | None = None
+    ) -> None:
+        """`draft`: what was answered so far, if the model asks."""
         self._app = app
+        self._draft = draft
         self._call = call
         self._guard = guard
 
@@ -28,13 +33,12 @@ class AnswerFlow:
         """`key` is the key pressed at the question."""
         push, call, guard = self._app.push_screen, self._call, self._guard
         match key:
+            case "a" | "y" if self._draft is not None:
+                push(AskScreen(call, guard, self._draft, own_words=key == "a"), self._reply)
             case "a":
                 push(ScopeScreen(call, guard), self._always)
             case "r":
                 push(ReasonScreen(call, guard), self._refuse)
-            case "y":
-                questions = call.approval.details.questions if isinstance(call.approval.details, AskDetails) else ()
-                push(AskScreen(call, guard, questions), self._reply)
             case "i":
                 push(ArgumentsScreen(call, guard), self._change)
             case _:

@@ -14,24 +14,27 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import offered_keys, tried
 from assent.app.trial_text import yes_to
 from assent.approval import AskDetails, EditDetails
+from assent.front.tui.ask_draft import AskDraft
+from assent.front.tui.ask_keys import DIGITS, ask_keys
 from assent.front.tui.diff_view import SPLIT_WIDTH
-from assent.front.tui.question_view import CLICKED, QuestionView, chosen_at_once
+from assent.front.tui.question_view import CLICKED, QuestionView
 from assent.front.tui.themes import Palette
 
 EnterKey = Literal["no", "select"]
-DIGITS = "123456789"
 ANSWER_WORDS = {
     "y": "yes, once; for what was tried: apply it",
     "a": "always: for this session, for this folder, or everywhere",
-    "n, Enter": "no; where the model asks you something, Enter opens the answers",
+    "n, Enter": "no",
     "r": "no, because…: the model reads your reason and goes on",
     "e": "edit the change in your editor, then decide",
     "i": "change the arguments, then decide",
     "t": "try a command first, in a copy of the workspace; a server's tool: always",
-    "d": "run a command directly, without what was tried",
+    "d": "run a command directly, without what was tried; if the model asks: decline to answer",
     "s": "always, for every tool of this server",
     "A": "yes to all questions that were shown to their end",
     "1–9": "choose an answer by its number",
+    "y, n": "where the model asks yes or no: Yes and No; a or Enter: own words",
+    "y, Enter": "where the model asks something else: answer; a text is typed at once, and ↓ leads to these keys",
 }
 """For `/help`: what each key means at a question that offers it."""
 ANSWERS = frozenset(f"yasteindrA{DIGITS}")
@@ -44,8 +47,8 @@ MOVES = frozenset("fv")
 class Offer(Struct, frozen=True):
     key: str
     meaning: str
-    harmless: bool = False
-    """It changes nothing, so the question need not have been read."""
+    harmless: bool = True
+    """It allows nothing, so the question need not have been read."""
 
     @property
     def answers(self) -> bool:
@@ -57,31 +60,33 @@ def offers(call: AwaitingApproval, view: QuestionView | None, width: int, enter:
     """The keys of this question. `for_all`: how many questions a yes to all would answer."""
     if call.tried_by is not None:
         return [Offer("n", "no, stop it (Enter)" if enter == "no" else "no, stop it"), Offer("r", "no, because…")]
+    if view is not None and view.draft is not None:
+        listed = ask_keys(view.draft, selects=enter == "select")
+        return [Offer(key, meaning, not needs_reading(key, call)) for key, meaning in listed]
     part = view is not None and view.partial is not None
     trial = tried(call.approval.details)
-    asked = isinstance(call.approval.details, AskDetails)
     words = _words(call, part=part)
     offered = offered_keys(call.approval)
     listed = [Offer(key, words[key], not needs_reading(key, call)) for key in offered if key in words]
     listed = [offer for offer in listed if not (part and offer.key in "astd")]
-    listed += [] if asked or trial is not None else [Offer("i", "change arguments")]
+    listed += [] if trial is not None else [Offer("i", "change arguments")]
     refuse = "no" if trial is None else "discard"
-    no = f"{refuse} (Enter)" if enter == "no" and not asked else refuse
-    listed += [Offer("n", no), Offer("r", "no, because…")]
+    listed += [Offer("n", f"{refuse} (Enter)" if enter == "no" else refuse), Offer("r", "no, because…")]
     if for_all > 1:
-        listed.append(Offer("A", f"yes to all {for_all}"))
+        listed.append(Offer("A", f"yes to all {for_all}", harmless=False))
     return [*listed, *_moves(call, view, width)]
+
+
+def line_offers(draft: AskDraft) -> list[Offer]:
+    """The keys in the line of a question that is answered in own words."""
+    return [Offer("Enter", f"answer {draft.number}".strip()), Offer("↓", "decline"), Offer("Esc", "back")]
 
 
 def _words(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
     words = {"y": "yes, these parts" if part else "yes, once", "a": "always…", "e": "edit first"}
     if "proceed_always" not in call.approval.options:  # `a` leads to these as well
         words |= {"s": "always for this server", "t": "always for this tool"}
-    words |= _words_for_trials(call, part=part)
-    if isinstance(call.approval.details, AskDetails):
-        first = chosen_at_once(call.approval.details.questions)
-        words["y"] = f"answer (Enter, or 1–{len(first)})" if first else "answer (Enter)"
-    return words
+    return words | _words_for_trials(call, part=part)
 
 
 def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
@@ -97,8 +102,8 @@ def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
 def needs_reading(key: str, call: AwaitingApproval) -> bool:
     """A trial changes nothing, and several questions of the model are answered one by one, each shown again."""
     match call.approval.details:
-        case AskDetails(questions=questions) if key == "y" and len(questions) > 1:
-            return False
+        case AskDetails(questions=questions):
+            return key not in "dr" and not (key == "y" and len(questions) > 1)
         case _:
             return key in YES and offered_keys(call.approval).get(key) != "try_first"
 
@@ -121,13 +126,13 @@ def legend(listed: Sequence[Offer], palette: Palette, width: int, *, seen: bool)
     return wrapped([_labelled(offer, palette, seen=seen) for offer in listed], width)
 
 
-def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, seen: bool) -> Text:
-    """One answer on each line, the chosen one marked; the other keys below."""
-    lines: list[Text] = []
-    for place, offer in enumerate(answers(listed)):
+def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, seen: bool, first: int = 0) -> Text:
+    """One answer on each line, the chosen one marked; other keys below. Those before `first` are listed above."""
+    lines, margin = list[Text](), "  " if first else ""
+    for place, offer in list(enumerate(answers(listed)))[first:]:
         style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
         mark = "›" if place == chosen else " "
-        lines.append(_clickable(Text(f"{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
+        lines.append(_clickable(Text(f"{margin}{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
     moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
     return Text("\n").join([*lines, *([wrapped(moves, width)] if moves else [])])
 
@@ -149,7 +154,13 @@ def _clickable(label: Text, offer: Offer) -> Text:
 
 
 def _is_blocked(offer: Offer, *, seen: bool) -> bool:
-    return offer.key in YES and not offer.harmless and not seen
+    return not offer.harmless and not seen
+
+
+def as_high(shown: Text, *others: Text) -> Text:
+    """With as many lines as the highest of these, so that nothing moves when one takes the place of another."""
+    lines = max(text.plain.count("\n") for text in (shown, *others))
+    return shown.append("\n" * (lines - shown.plain.count("\n")))
 
 
 def wrapped(offered: Sequence[Text], width: int) -> Text:

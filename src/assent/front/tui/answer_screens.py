@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.wording import safe
+from assent.approval import AskDetails
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput, SteadyTextArea
 from assent.parts import JsonObject
@@ -141,13 +142,14 @@ class AnswerScreen(ModalScreen[R]):
 
 
 class ReasonScreen(AnswerScreen[str]):
-    """Refuses, and tells the model why."""
+    """Refuses, or declines to answer, and tells the model why."""
 
     def compose(self) -> ComposeResult:
+        asked = isinstance(self.call.approval.details, AskDetails)
         with AnswerBox():
-            yield Label("No. What should it do instead?")
-            yield SteadyInput(placeholder="use the other branch")
-            yield Static("Enter refuse with this reason · Esc back", classes="hint")
+            yield Label("You decline to answer. Why?" if asked else "No. What should it do instead?")
+            yield SteadyInput(placeholder="decide it yourself" if asked else "use the other branch")
+            yield Static(f"Enter {'decline' if asked else 'refuse'} with this reason · Esc back", classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():

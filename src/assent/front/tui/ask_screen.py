@@ -1,4 +1,7 @@
-"""The model's own questions, one after the other: choose an option, tick several, or answer in your own words."""
+"""The model's own questions, one after the other: choose an option, tick several, or answer in your own words.
+
+Esc goes back to the question before. All answers stay in the draft until they are sent, also if the screen is closed.
+"""
 
 from typing import ClassVar
 
@@ -11,16 +14,16 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import option_labels, option_words
+from assent.app.question_text import option_words
 from assent.app.wording import safe
-from assent.approval import Question
 from assent.front.tui.answer_screens import AnswerBox, AnswerList, AnswerScreen
+from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput
 
-CHOOSE = "Enter or a number chooses · Tab use your own words · Esc back"
-TICK = "Space or a number ticks, Enter takes what is ticked · Tab use your own words · Esc back"
-WRITE = "Enter answer · Esc back"
+CHOOSE = "Enter or a number chooses · Tab own words"
+TICK = "Space or a number ticks, Enter takes what is ticked · Tab own words"
+WRITE = "Enter answer"
 
 
 class AskScreen(AnswerScreen[tuple[str, ...]]):
@@ -30,117 +33,135 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
     AskScreen OptionList, AskScreen OptionList:focus { max-height: 35vh; }
     """
 
-    def __init__(self, call: AwaitingApproval, guard: KeyGuard, questions: tuple[Question, ...]) -> None:
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard, draft: AskDraft, *, own_words: bool = False) -> None:
+        """`own_words`: the person does not want one of the options."""
         super().__init__(call, guard)
-        self._questions = questions
-        self._answers: list[str] = []
-        self._ticked: set[int] = set()
+        self._draft = draft
+        self._own_words = own_words
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
             with VerticalScroll(id="asked", can_focus=False):
                 yield Static("")
             yield AnswerList(self.clicked)
-            yield SteadyInput()
+            yield SteadyInput(select_on_focus=False)
             yield Static("", classes="hint", id="how")
 
     def on_mount(self) -> None:
-        self._show()
-
-    @property
-    def _question(self) -> Question:
-        return self._questions[len(self._answers)]
+        self._show(own_words=self._own_words)
 
     @property
     def _options(self) -> OptionList:
         return self.query_one(OptionList)
 
-    def _show(self) -> None:
-        question = self._question
+    @property
+    def _field(self) -> Input:
+        return self.query_one(Input)
+
+    def _show(self, *, own_words: bool = False) -> None:
+        draft = self._draft
         self.begin()
         self.at_work = False
-        self._ticked.clear()
-        number = f"({len(self._answers) + 1} of {len(self._questions)}) " if len(self._questions) > 1 else ""
-        self.query_one("#asked Static", Static).update(Text(number + safe(question.question)))
+        number = f"({draft.number}) " if draft.number else ""
+        self.query_one("#asked Static", Static).update(Text(number + safe(draft.question.question)))
         self._list_options()
-        options, field = self._options, self.query_one(Input)
-        options.display = bool(options.option_count)
-        options.highlighted = 0 if options.display else None
-        field.value = ""
-        field.placeholder = safe(question.placeholder, "label") or "another answer"
-        self.query_one("#how", Static).update(_how(question, options.display))
-        (options if options.display else field).focus()
+        self._options.display = not draft.writes
+        self._options.highlighted = None if draft.writes else min(draft.reply.chosen, default=0)
+        self._prepare_field()
+        self.query_one("#how", Static).update(_how(draft))
+        (self._field if own_words or draft.writes or draft.reply.own else self._options).focus()
+
+    def _prepare_field(self) -> None:
+        draft, field = self._draft, self._field
+        otherwise = "your answer" if draft.writes else "another answer"
+        field.placeholder = safe(draft.question.placeholder, "label") or otherwise
+        field.value = draft.reply.words
+        field.cursor_position = len(field.value)
 
     def _list_options(self) -> None:
         highlighted = self._options.highlighted
         self._options.clear_options()
         self._options.add_options(
-            Option(Text(self._line(place, words))) for place, words in enumerate(option_words(self._question))
+            Option(Text(self._line(place, words))) for place, words in enumerate(option_words(self._draft.question))
         )
         self._options.highlighted = highlighted
 
     def _line(self, place: int, words: str) -> str:
-        box = ("[x] " if place in self._ticked else "[ ] ") if self._question.multi_select else ""
+        box = ("[x] " if place in self._draft.reply.chosen else "[ ] ") if self._ticks else ""
         return f"{place + 1}. {box}{words}"
+
+    @property
+    def _ticks(self) -> bool:
+        return self._draft.question.multi_select
 
     # --- keys ---
 
     def took_key(self, event: Key) -> None:
-        options = len(option_labels(self._question))
         if self.focused is not self._options or not (event.character or "").isdecimal():
             return
         place = int(event.character or "0") - 1
-        if 0 <= place < options:
+        if 0 <= place < len(self._draft.labels):
             event.stop()
-            self._number(place, event.time)
+            self._number(place)
 
-    def _number(self, place: int, at: float) -> None:
+    def _number(self, place: int) -> None:
         """A number ticks at once; to choose, it needs a pause before it, like any answer."""
         self._options.highlighted = place
-        if self._question.multi_select:
+        if self._ticks:
             self._tick(place)
         elif self.was_quiet:
-            self._take(option_labels(self._question)[place])
+            self._choose({place})
         else:
             self.say_too_fast()
 
     def action_tick(self) -> None:
-        if self._question.multi_select and self.focused is self._options and self._options.highlighted is not None:
+        if self._ticks and self.focused is self._options and self._options.highlighted is not None:
             self._tick(self._options.highlighted)
 
     def _tick(self, place: int) -> None:
         self.at_work |= self.was_quiet
-        self._ticked ^= {place}
+        self._draft.reply.chosen ^= {place}
         self._list_options()
         self._options.highlighted = place
 
     def clicked(self, place: int) -> bool:
         """Where several can be ticked, a click ticks; Enter takes them."""
-        if not self._question.multi_select:
+        if not self._ticks:
             return super().clicked(place)
         self._tick(place)
         return False
 
+    def action_back(self) -> None:
+        if self._draft.back():
+            self._show()
+        else:
+            super().action_back()
+
+    # --- answers ---
+
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """If nothing is ticked, the highlighted option is the answer."""
-        labels = option_labels(self._question)
-        chosen = sorted(self._ticked) or [event.option_index]
-        self._take(", ".join(labels[place] for place in chosen))
+        ticked = self._draft.reply.chosen if self._ticks else set[int]()
+        self._choose(ticked or {event.option_index})
+
+    def on_input_changed(self) -> None:
+        self._draft.reply.words = self._field.value
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._take(event.value.strip())
+        if words := event.value.strip():
+            self._go_on(more=self._draft.write(words))
 
-    def _take(self, answer: str) -> None:
-        if not answer:
-            return
-        self._answers.append(answer)
-        if len(self._answers) == len(self._questions):
-            self.dismiss(tuple(self._answers))
-        else:
+    def _choose(self, places: set[int]) -> None:
+        self._go_on(more=self._draft.choose(places))
+
+    def _go_on(self, *, more: bool) -> None:
+        if more:
             self._show()
+        else:
+            self.dismiss(self._draft.answers)
 
 
-def _how(question: Question, has_options: bool) -> str:
-    if not has_options:
-        return WRITE
-    return TICK if question.multi_select else CHOOSE
+def _how(draft: AskDraft) -> str:
+    keys = WRITE if draft.writes else TICK if draft.question.multi_select else CHOOSE
+    back = "Esc back one question" if draft.place else "Esc back"
+    return f"{keys} · {back}{', answers are kept' if draft.number else ''}"

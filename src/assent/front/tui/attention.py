@@ -27,24 +27,26 @@ class Attention:
         self._app = app
         self._guard = guard
         self._notices = notices
-        self._titled = False
-        """Whether the terminal's title is ours."""
+        self._titled = ""
+        """The terminal's title, if it is ours."""
 
     def to_questions(self) -> None:
         app = self._app
         if app.client is None:
             return
         waiting = [call for call in app.client.state.waiting() if not call.answered_by]
-        had, away = app.panel.call is not None, self._is_away
+        had, answering, away = app.panel.call is not None, app.panel.has_keyboard, self._is_away
         app.panel.put(waiting)
         self._close_stale_screens({call.request.call_id: call.approval.id for call in waiting})
         if waiting and not had:
             self._notify(waiting[0], away=away)
             if app.prompt.is_empty and not _is_answering(app.screen):
                 app.panel.focus()
+        elif app.panel.call is not None:
+            self._set_title(app.panel.call)
         elif not waiting:
             self.restore_title()
-            if app.panel.has_focus:
+            if answering:
                 app.prompt.focus()
 
     def to_input(self) -> None:
@@ -81,19 +83,27 @@ class Attention:
     def _notify(self, call: "AwaitingApproval", *, away: bool) -> None:
         from assent.app.question_text import question_title
 
-        text = one_title(question_title(call.approval.details))
-        if "title" in self._notices:
-            self._app.write_to_terminal(("" if self._titled else SAVE_TITLE) + f"\x1b]2;? {text}\x07")
-            self._titled = True
+        self._set_title(call)
         if not away:
             return
         if "bell" in self._notices:
             self._app.bell()
+        text = one_title(question_title(call.approval.details))
         self._app.write_to_terminal("".join(notice(kind, text) for kind in self._notices))
 
+    def _set_title(self, call: "AwaitingApproval") -> None:
+        """To the question that is shown."""
+        from assent.app.question_text import question_title
+
+        title = f"? {one_title(question_title(call.approval.details))}"
+        if "title" in self._notices and title != self._titled:
+            self._app.write_to_terminal(("" if self._titled else SAVE_TITLE) + f"\x1b]2;{title}\x07")
+            self._titled = title
+
     def restore_title(self) -> None:
+        """While the terminal can still be written to: after a `kill -9`, nobody knows the title that was saved."""
         if self._titled:
-            self._titled = False
+            self._titled = ""
             self._app.write_to_terminal(RESTORE_TITLE)
 
 

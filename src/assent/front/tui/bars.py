@@ -89,13 +89,14 @@ class QueueView(Static):
     def __init__(self, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="queue")
         self._styler = styler
-        self._shown: Sequence[Queued] = ()
+        self._shown: tuple[Sequence[Queued], bool] = ((), False)
         self.display = False
 
-    def put(self, queued: Sequence[Queued]) -> None:
-        if queued == self._shown:
+    def put(self, queued: Sequence[Queued], *, elsewhere: bool = False) -> None:
+        """`elsewhere`: the keyboard is at a question, or at the input of a command."""
+        if (queued, elsewhere) == self._shown:
             return
-        self._shown = queued
+        self._shown = queued, elsewhere
         self.display = bool(queued)
         palette = self._styler().palette
         lines = Text(no_wrap=True, overflow="ellipsis")
@@ -104,7 +105,8 @@ class QueueView(Static):
             lines.append(f"{_queue_sign(item)} {'!' if item.tool else ''}{text}\n", palette.dim)
         if len(queued) > SHOWN_QUEUED:
             lines.append(f"  and {count(len(queued) - SHOWN_QUEUED, 'more message')}\n", palette.dim)
-        lines.append(f"  {_queue_hint(queued)} · ↑ edits the last one", f"italic {palette.dim}")
+        last = "" if elsewhere else " · ↑ edits the last one"
+        lines.append(f"  {_queue_hint(queued, elsewhere=elsewhere)}{last}", f"italic {palette.dim}")
         self.update(lines)
 
 
@@ -112,12 +114,13 @@ def _queue_sign(item: Queued) -> str:
     return "‖" if item.held else "↪" if item.steer else "⋯"
 
 
-def _queue_hint(queued: Sequence[Queued]) -> str:
+def _queue_hint(queued: Sequence[Queued], *, elsewhere: bool) -> str:
     if any(item.held for item in queued):
-        return "‖ held: Enter sends" if all(item.held for item in queued) else "‖ held until Enter"
+        key = "Tab, then Enter" if elsewhere else "Enter"
+        return f"‖ held: {key} sends" if all(item.held for item in queued) else f"‖ held until {key}"
     if any(item.steer for item in queued):
         return "↪ read at the next step · ⋯ sent when this is done"
-    return "sent when this is done (Ctrl-S: at the next step)"
+    return "sent when this is done" if elsewhere else "sent when this is done (Ctrl-S: at the next step)"
 
 
 class Facts(Struct, frozen=True, kw_only=True):

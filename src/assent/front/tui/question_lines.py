@@ -73,6 +73,13 @@ class QuestionLines(LineView):
         super().watch_scroll_y(old_value, new_value)
         self.look()
 
+    def show_part(self, place: int) -> None:
+        """Scrolls to an option, if it is not completely on the screen."""
+        tops = self.question.tops if self.question is not None else []
+        top, end, shown = *tops[place : place + 2], self.scroll_offset.y
+        if top < shown or end > shown + self.size.height:
+            self.scroll_to(y=top if top < shown else end - self.size.height, animate=False, immediate=True)
+
     def look(self) -> None:
         """Records what is on the screen; what was seen stays seen."""
         covered = not self.screen.is_active

@@ -5,52 +5,30 @@ approved that has not been shown to its end, and defaults to no. It sends nothin
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
-from rich.text import Text
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.events import Click, Key
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import Input
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import offered_keys, question_title
-from assent.app.wording import count, description, editing, safe
-from assent.approval import AskDetails, ExecDetails
+from assent.app.question_text import is_yes_or_no, offered_keys
+from assent.app.wording import count
+from assent.approval import AskDetails, Outcome
 from assent.commands import Answer
-from assent.front.tui.answer_keys import (
-    ANSWERS,
-    DIGITS,
-    MOVES,
-    EnterKey,
-    Offer,
-    answers,
-    legend,
-    menu,
-    needs_reading,
-    offers,
-)
+from assent.front.tui.answer_keys import ANSWERS, MOVES, EnterKey, answers, needs_reading
+from assent.front.tui.ask_draft import AskDraft
+from assent.front.tui.ask_keys import DIGITS, answered_by, chosen_at_once
 from assent.front.tui.key_guard import KeyGuard
-from assent.front.tui.question_lines import QuestionLines
-from assent.front.tui.question_view import CLICKED, QuestionView, chosen_at_once
+from assent.front.tui.question_board import QuestionBoard
+from assent.front.tui.question_view import CLICKED, QuestionView
 from assent.front.tui.text_style import TextStyler
 from assent.front.tui.typed_elsewhere import TypedElsewhere, letter
 
-HINT_SECONDS = 2.5
-MENU_HEIGHT = 22
-"""Lines of the screen below which the answers are not listed one below the other."""
-MARGIN = 4
-"""Columns for border and padding."""
-FRAME, LOW_FRAME = 4, 2
-"""Lines around the panel's texts: border, a blank line, and one line of the transcript above; only the border on a low
-screen.
-"""
 
-
-class ApprovalPanel(Vertical, can_focus=True):
+class ApprovalPanel(QuestionBoard):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll(-1)", "scroll up; in a list of answers, the one before", show=False),
         Binding("down", "scroll(1)", "scroll down; in a list of answers, the next one", show=False),
@@ -76,10 +54,12 @@ class ApprovalPanel(Vertical, can_focus=True):
     class Wanted(Message):
         """The answer needs more: a scope, a reason, arguments, or the editor."""
 
-        def __init__(self, key: str, call: AwaitingApproval) -> None:
+        def __init__(self, key: str, call: AwaitingApproval, draft: AskDraft | None = None) -> None:
+            """`draft`: what was answered so far, if the model asks."""
             super().__init__()
             self.key = key
             self.call = call
+            self.draft = draft
 
     class Left(Message):
         """The question stays open; the focus returns to the input."""
@@ -94,19 +74,7 @@ class ApprovalPanel(Vertical, can_focus=True):
     def __init__(
         self, styler: Callable[[], TextStyler], guard: KeyGuard, me: Callable[[], str], enter: EnterKey = "no"
     ) -> None:
-        super().__init__(id="approval")
-        self._enter: EnterKey = enter
-        self._choice = 0
-        """With `enter = "select"`: the answer that Enter takes."""
-        self.guard = guard
-        self._styler = styler
-        self._me = me
-        self._questions: dict[str, AwaitingApproval] = {}
-        self._views: dict[str, QuestionView] = {}
-        """By approval id: what was chosen and seen in each."""
-        self._seen: set[str] = set()
-        self._current = ""
-        self._shown_at = 0.0
+        super().__init__(styler, guard, me, enter)
         self._pressed: asyncio.TimerHandle | None = None
         self._held = ""
         """The newest key, if it could have been an answer or a move."""
@@ -114,176 +82,11 @@ class ApprovalPanel(Vertical, can_focus=True):
         """Whether the screen above, if there is one, was opened from this question and belongs to it."""
         self._types = False
         """Whether what was pressed turned out to be typing."""
-        self._hint = ""
-        self._words = 2
-        """Lines for the title and the keys."""
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="question-title")
-        yield QuestionLines(self._styler, self._room)
-        yield Static(id="question-keys")
-
-    @property
-    def body(self) -> QuestionLines:
-        return self.query_one(QuestionLines)
-
-    # --- the questions ---
-
-    def put(self, questions: Sequence[AwaitingApproval]) -> None:
-        """Sets the waiting questions. The one shown stays as long as it is among them, unchanged."""
-        shown = self.call
-        self._questions = {call.request.call_id: call for call in questions}
-        self.display = bool(self._questions)
-        self.screen.set_class(self.display, "-asking")
-        if not self._questions:
-            self._current = ""
-            return
-        if self._current not in self._questions:
-            self._current = next(iter(self._questions))
-        if shown is None or self.call is None or shown.approval.id != self.call.approval.id:
-            self._show()
-        self._label()
-
-    @property
-    def call(self) -> AwaitingApproval | None:
-        return self._questions.get(self._current)
-
-    @property
-    def question(self) -> QuestionView | None:
-        return self.body.question
-
-    def show_call(self, call_id: str) -> None:
-        if call_id in self._questions:
-            self._current = call_id
-            self._show()
-            self._label()
 
     def _show(self) -> None:
-        call = self.call
-        assert call is not None
-        self.guard.disturb()
-        self._shown_at = self.guard.now
         self._forget_press()
-        self._hint, self._choice, self._own_screen = "", 0, False
-        approval = call.approval
-        question = self._views.setdefault(approval.id, QuestionView(approval, description(call.request)))
-        self.body.put(question, seen=approval.id in self._seen)
-
-    def redraw(self) -> None:
-        if self.call is not None:
-            self.body.redraw()
-            self._label()
-
-    def on_resize(self) -> None:
-        if self.call is not None:
-            self.body.fit()
-            self._label()
-
-    def on_question_lines_seen(self) -> None:
-        if self.call is not None:
-            (self._seen.add if self.body.seen else self._seen.discard)(self.call.approval.id)
-            self._label()
-
-    def reviewed(self, question: QuestionView, *, everything: bool) -> None:
-        """It was shown on the whole screen."""
-        if question is not self.question:
-            return  # someone else answered, or the question has changed
-        if everything:
-            self.body.look_at_all()
-        self.redraw()
-
-    @property
-    def all_seen(self) -> bool:
-        return all(call.approval.id in self._seen for call in self._questions.values())
-
-    # --- title and keys ---
-
-    def _label(self) -> None:
-        call = self.call
-        if call is None:
-            return
-        title, keys = self._title(call), self._keys(call)
-        self.query_one("#question-title", Static).update(title)
-        self.query_one("#question-keys", Static).update(keys)
-        unseen = self.body.unseen
-        self.border_subtitle = f"{count(unseen, 'line')} unseen: PgDn, or f for the whole screen" if unseen else ""
-        before, self._words = self._words, -(-title.cell_len // self._width) + keys.plain.count("\n") + 1
-        if before != self._words:
-            self.body.fit()
-
-    @property
-    def _width(self) -> int:
-        return max(self.screen.size.width - MARGIN, 1)
-
-    def _room(self) -> int:
-        """Lines left for the body."""
-        below = (widget for widget in self.screen.query("#status, #todos, #queue, #prompt, #foot") if widget.display)
-        frame = LOW_FRAME if self.screen.has_class("-low") else FRAME
-        return self.screen.size.height - frame - self._words - sum(widget.outer_size.height for widget in below)
-
-    def _title(self, call: AwaitingApproval) -> Text:
-        palette = self._styler().palette
-        risky = isinstance(call.approval.details, ExecDetails) and call.approval.details.risk == "high"
-        title = Text(
-            f"? {question_title(call.approval.details)}", style=f"bold {palette.bad if risky else palette.warn}"
-        )
-        number = list(self._questions).index(self._current) + 1
-        if len(self._questions) > 1:
-            title.append(f"   {number} of {len(self._questions)} (← →)", palette.dim)
-        if call.tried_by is not None:
-            title.append("   being tried in a copy of the workspace …", f"bold {palette.accent}")
-        if call.modifying_by:
-            title.append(f"   {safe(editing(call.modifying_by, self._me()), 'label')}", palette.warn)
-        return title
-
-    def _keys(self, call: AwaitingApproval) -> Text:
-        """The keys, or a hint instead: just as high, so that the question does not move."""
-        palette = self._styler().palette
-        keys = self._shown_offers(call)
-        below = "\n" * keys.plain.count("\n")
-        if self._hint:
-            return Text(self._hint + below, style=f"bold {palette.warn}")
-        if not self.has_focus:
-            return Text(f"Tab to answer; what you type goes into your message{below}", style=palette.dim)
-        return keys
-
-    def _shown_offers(self, call: AwaitingApproval) -> Text:
-        """As high as with "yes to all", which appears only when everything was shown and would cover lines again."""
-        shown = self._drawn(self._offers(call))
-        highest = self._drawn(self._offers(call, to_all=True))
-        return shown.append("\n" * (highest.plain.count("\n") - shown.plain.count("\n")))
-
-    def _drawn(self, listed: list[Offer]) -> Text:
-        palette, seen = self._styler().palette, self.body.seen
-        if self._selects:
-            return menu(listed, self._choice, palette, self._width, seen=seen)
-        return legend(listed, palette, self._width, seen=seen)
-
-    def _offers(self, call: AwaitingApproval, *, to_all: bool = False) -> list[Offer]:
-        for_all = len(self._for_all) if to_all or self.all_seen else 0
-        return offers(call, self.question, self._width, "select" if self._selects else "no", for_all)
-
-    @property
-    def _selects(self) -> bool:
-        """Whether the answers are a list to select from: if it is wanted, and there is room."""
-        return self._enter == "select" and self.screen.size.height >= MENU_HEIGHT
-
-    @property
-    def _for_all(self) -> list[AwaitingApproval]:
-        """Those that a plain yes can answer."""
-        asked = (call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails))
-        return [call for call in asked if "proceed_once" in call.approval.options and call.tried_by is None]
-
-    def _say(self, hint: str) -> None:
-        """Instead of the keys, for a moment."""
-        self._hint = hint
-        self._label()
-        if hint:
-            self.set_timer(HINT_SECONDS, lambda: self._unsay(hint))
-
-    def _unsay(self, hint: str) -> None:
-        if self._hint == hint:
-            self._say("")
+        self._own_screen = False
+        super()._show()
 
     # --- keys ---
 
@@ -297,13 +100,25 @@ class ApprovalPanel(Vertical, can_focus=True):
         self.guard.disturb()
         self._forget_press()
         self._hint = self._held = ""
+        self.line.at_work = False
         self._label()
         self.body.look()
+
+    def on_descendant_focus(self) -> None:
+        """The line has the keyboard: if the question has been there for a moment, it is meant to have it."""
+        self.line.at_work = self.guard.is_seen(self._shown_at)
+        self._label()
+
+    def on_descendant_blur(self) -> None:
+        self._label()
 
     def resume(self) -> None:
         """The screen above was closed. If it was about this question, the person has been at it all the time."""
         if self._own_screen:
             self._own_screen = False
+            self._arrange_line()
+            self.line.at_work = self.line.display
+            self._label()
             self.body.look()
         else:
             self.appear()
@@ -315,6 +130,8 @@ class ApprovalPanel(Vertical, can_focus=True):
 
     def on_key(self, event: Key) -> None:
         """Every key comes here before bindings; only a single key after a pause answers."""
+        if self.line.has_focus:
+            return  # it knows by itself what is meant for it
         key = self._meant(event)
         if text := self._typing(event):
             event.stop()
@@ -362,7 +179,7 @@ class ApprovalPanel(Vertical, can_focus=True):
         if event.key == "enter":
             return self._enter_means(self.call)
         listed = answers(self._offers(self.call))
-        if self._selects and not isinstance(self.call.approval.details, AskDetails) and key in DIGITS[: len(listed)]:
+        if self._selects and key in DIGITS[: len(listed)]:
             return listed[int(key) - 1].key
         return key
 
@@ -370,7 +187,9 @@ class ApprovalPanel(Vertical, can_focus=True):
         """No, unless the model asks something: then Enter only opens the answers."""
         if self._selects:
             return answers(self._offers(call))[self._choice].key
-        return "y" if isinstance(call.approval.details, AskDetails) else "n"
+        if not isinstance(call.approval.details, AskDetails):
+            return "n"
+        return "a" if is_yes_or_no(call.approval.details) else "y"
 
     def _keys_of(self, call: AwaitingApproval) -> set[str]:
         """The keys that answer: only those that are listed, and numbers."""
@@ -425,21 +244,22 @@ class ApprovalPanel(Vertical, can_focus=True):
         now = self._questions.get(call.request.call_id)
         if now is None or now.approval.id != call.approval.id:
             return  # someone was faster, or the question has changed
-        details = call.approval.details
-        if isinstance(details, AskDetails) and key in DIGITS:
-            self._answer("y", call, (chosen_at_once(details.questions)[int(key) - 1],))
-        elif key in "aeir" or (key == "y" and isinstance(details, AskDetails)):
+        draft = self.draft if isinstance(call.approval.details, AskDetails) else None
+        if (label := answered_by(key, call.approval.details)) is not None:
+            self._answer("proceed_once", call, (label,))
+        elif key == "y" and draft is not None and draft.writes:
+            self.focus()
+        elif key in "aeir" or (key == "y" and draft is not None):
             self._own_screen = key != "e"
-            self.post_message(self.Wanted(key, call))
+            self.post_message(self.Wanted(key, call, draft))
         elif key == "A":
             for other in self._for_all:
                 if other.approval.id in self._seen:  # a new one may have arrived since the key was pressed
-                    self._answer("y", other)
+                    self._answer("proceed_once", other)
         else:
-            self._answer(key, call)
+            self._answer(offered_keys(call.approval)[key], call)
 
-    def _answer(self, key: str, call: AwaitingApproval, given: tuple[str, ...] | None = None) -> None:
-        outcome = offered_keys(call.approval)[key]
+    def _answer(self, outcome: Outcome, call: AwaitingApproval, given: tuple[str, ...] | None = None) -> None:
         view = self._views.get(call.approval.id)
         parts = view.partial if view is not None and outcome == "proceed_once" else None
         answer = Answer(
@@ -452,14 +272,41 @@ class ApprovalPanel(Vertical, can_focus=True):
         )
         self.post_message(self.Answered(answer))
 
+    # --- the line of a question without options ---
+
+    def on_input_changed(self) -> None:
+        if self.draft is not None and self.line.display:
+            self.draft.reply.words = self.line.value
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        call, draft, words = self.call, self.draft, self.line.value.strip()
+        if call is None or draft is None or not draft.writes:
+            return  # someone was faster
+        if not words:
+            self._say("Type your answer first.")
+        elif not self.body.seen:
+            self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn).")
+        else:
+            self._write(words, call, draft)
+
+    def _write(self, words: str, call: AwaitingApproval, draft: AskDraft) -> None:
+        self.line.at_work = False
+        if draft.write(words):
+            self._own_screen = True
+            self.post_message(self.Wanted("y", call, draft))
+        else:
+            self._answer("proceed_once", call, draft.answers)
+
     # --- navigation ---
 
     def action_scroll(self, step: int) -> None:
-        if self._selects and self.call is not None:
-            self._choice = (self._choice + step) % len(answers(self._offers(self.call)))
-            self._label()
-            return
-        self.body.scroll_relative(y=step, animate=False)
+        if self.line.has_focus and step > 0:
+            self.to_keys()
+        elif self._selects and self.call is not None:
+            self._choose(step, self.call)
+        else:
+            self.body.scroll_relative(y=step, animate=False)
 
     def action_page(self, step: int) -> None:
         self.body.scroll_relative(y=step * max(self.body.size.height - 1, 1), animate=False)

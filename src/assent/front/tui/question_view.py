@@ -1,6 +1,6 @@
 """A question as lines: exactly and completely what would happen, in a form that the proposal cannot imitate."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -8,9 +8,11 @@ from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.question_text import hidden_characters, option_labels, option_words, sandbox_in_words, unapproved_files
+from assent.app.question_text import hidden_characters, is_yes_or_no, option_words, sandbox_in_words, unapproved_files
 from assent.app.wording import safe, short_quotes
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
+from assent.front.tui.ask_draft import AskDraft
+from assent.front.tui.ask_keys import chosen_at_once
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.text_style import TextStyler, barred, indented
 from assent.front.tui.trial_view import TrialLines
@@ -38,8 +40,13 @@ class QuestionView:
         """The parts that can be chosen."""
         self.chosen = set(self.numbers)
         self.current = 0
+        self.draft = AskDraft(details.questions) if isinstance(details, AskDetails) else None
+        self.choice: int | None = None
+        """If the options of a question are a list to select from: the selected one. The list is then at the end, right
+        above the other answers.
+        """
         self.tops: list[int] = []
-        """The line at which each hunk starts."""
+        """The line at which each hunk, or each option to select from, starts."""
 
     # --- hunks ---
 
@@ -85,7 +92,25 @@ class QuestionView:
         if self.approval.untried:
             body += styler.text(f"It cannot be tried first: {self.approval.untried}", styler.palette.dim, width)
         why = _sentence(short_quotes(self.approval.why))
-        return [*body, *styler.text(f"Asked because {why}", styler.palette.dim, width)]
+        body += styler.text(f"Asked because {why}", styler.palette.dim, width)
+        return [*body, *self._list(styler, width, len(body))]
+
+    def _list(self, styler: TextStyler, width: int, top: int) -> list[Strip]:
+        """The options, one below the other, with a mark at the selected one."""
+        if self.draft is None or self.choice is None:
+            return []
+        rows: list[Strip] = []
+        self.tops = []
+        for place, words in enumerate(option_words(self.draft.question)):
+            self.tops.append(top + len(rows))
+            style = Style(bold=place == self.choice, meta={CLICKED: f"{place + 1}"})
+            mark, key = "›" if place == self.choice else " ", self._own_key(place)
+            rows += _foreign(styler, f"{mark} {place + 1}. {words}{key}", style, width)
+        self.tops.append(top + len(rows))
+        return rows
+
+    def _own_key(self, place: int) -> str:
+        return f" ({'yn'[place]})" if is_yes_or_no(self.approval.details) else ""
 
     def _body(self, styler: TextStyler, width: int) -> Iterator[Strip]:
         match self.approval.details:
@@ -108,7 +133,8 @@ class QuestionView:
             case AskDetails(questions=questions):
                 for question in questions:
                     yield from _foreign(styler, question.question, "bold", width)
-                    yield from _options(styler, question, len(chosen_at_once(questions)), width)
+                    if self.choice is None:
+                        yield from _options(styler, question, len(chosen_at_once(questions)), width)
 
     def _edit(self, styler: TextStyler, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:
@@ -132,18 +158,11 @@ class QuestionView:
         return Text(words, style=f"bold {styler.palette.accent}" if hunk.number == self.current else styler.palette.dim)
 
 
-def chosen_at_once(questions: Sequence[Question]) -> list[str]:
-    """The labels that a number chooses, if one number is a complete answer."""
-    if len(questions) != 1 or questions[0].multi_select:
-        return []
-    return option_labels(questions[0])
-
-
 def _options(styler: TextStyler, question: Question, numbered: int, width: int) -> Iterator[Strip]:
     """A click on an option is its number, or opens the answers where a number is not enough."""
     for number, words in enumerate(option_words(question), start=1):
-        clicked = Style(meta={CLICKED: str(number) if number <= min(numbered, 9) else "y"})
-        yield from _foreign(styler, f"{number}  {words}", clicked, width, "│   ")
+        sign, key = (f"{number}", f"{number}") if number <= numbered else ("·", "y")
+        yield from _foreign(styler, f"{sign}  {words}", Style(meta={CLICKED: key}), width, "│   ")
 
 
 def _exec(styler: TextStyler, details: ExecDetails, width: int) -> Iterator[Strip]:

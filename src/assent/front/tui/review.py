@@ -8,10 +8,12 @@ from textual.events import Key
 
 from assent.app.question_text import question_title
 from assent.app.wording import count
+from assent.front.tui.answer_keys import ANSWERS
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_view import QuestionView
 from assent.front.tui.seen_lines import SeenLines
 from assent.front.tui.text_style import TextStyler
+from assent.front.tui.typed_elsewhere import letter
 from assent.front.tui.viewer import MAX_WIDTH, Document, ViewerScreen
 
 
@@ -37,6 +39,11 @@ class ReviewScreen(ViewerScreen):
         """`q` closes it, but may be the start of a word; what follows must not answer."""
         if event.key == "q":
             self._guard.disturb()
+        elif (letter(event) in ANSWERS or event.key == "enter") and not self.searches and not self._binds(event.key):
+            self.say("Nothing is answered here. Esc goes back to the question.")
+
+    def _binds(self, key: str) -> bool:
+        return key in self._bindings.key_to_bindings
 
     def _moved(self) -> None:
         if self.lines.wraps:  # otherwise the ends of lines may be off the screen

@@ -75,6 +75,9 @@ class SessionLink:
         client.on_link(self._status.link)
         self._following = asyncio.create_task(self._follow(client))
 
+    def restore_title(self) -> None:
+        self._attention.restore_title()
+
     async def switch(self, session: str | None) -> None:
         """Switches to another session, or a new one; the current one can be resumed later."""
         self._lost = ""

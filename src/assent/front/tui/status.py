@@ -73,7 +73,7 @@ class StatusUpdater:
             waiting=len(state.waiting()),
         )
         self._foot.put(self._facts)
-        self._app.query_one(QueueView).put(state.queued)
+        self._app.query_one(QueueView).put(state.queued, elsewhere=self._inside)
         todos = state.todos if state.open_prompt is not None and not self._over else ()
         self._app.query_one(TodoView).put(todos, asking=bool(state.waiting()))
         self._say_what_runs(state)
@@ -82,12 +82,16 @@ class StatusUpdater:
     def _foot(self) -> FootLine:
         return self._app.query_one(FootLine)
 
+    @property
+    def _inside(self) -> bool:
+        """Whether the keyboard is at a question, or at the input of a command."""
+        return self._app.panel.has_keyboard or self._app.input_panel.line.has_focus
+
     def _say_what_runs(self, state: "SessionState") -> None:
         status = self._app.query_one(StatusLine)
         running = [call for call in state.pending() if isinstance(call, Executing)]
         # the first Esc only leaves the question, or the input of a command
-        inside = self._app.panel.has_focus or self._app.input_panel.line.has_focus
-        hint = "Esc twice to cancel" if inside else "Esc to cancel"
+        hint = "Esc twice to cancel" if self._inside else "Esc to cancel"
         if self._away_since is not None:
             status.busy(self._away_since, "The connection is lost", "reconnecting; what you see may be out of date")
         elif self._over:

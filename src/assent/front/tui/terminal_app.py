@@ -132,6 +132,7 @@ class AssentApp(App[None]):
 
         from assent.app.crash import trace_of
 
+        self.link.restore_title()
         self.bell()
         if self._exception is not None:
             self.panic(Text(trace_of(self._exception)))
@@ -215,6 +216,9 @@ class AssentApp(App[None]):
         if self.client is None or not self.client.state.begun:
             return []
         return last_lines(self.conversation.items, self._renderer, max(self.size.width - 2, 20))
+
+    def on_exit_app(self) -> None:
+        self.link.restore_title()
 
     async def shut_down(self) -> None:
         """After the screen is closed: stops what is running, keeps what is waiting."""
@@ -326,7 +330,7 @@ class AssentApp(App[None]):
     def _wanted(self, message: ApprovalPanel.Wanted) -> None:
         from assent.front.tui.answer_flow import AnswerFlow
 
-        AnswerFlow(self, message.call, self._guard).ask(message.key)
+        AnswerFlow(self, message.call, self._guard, message.draft).ask(message.key)
 
     @on(ApprovalPanel.ReviewWanted)
     def _review(self, message: ApprovalPanel.ReviewWanted) -> None:
@@ -414,7 +418,7 @@ class AssentApp(App[None]):
 
     def action_answer(self) -> None:
         """Switches to the question, or to the input of a command, and back."""
-        if self.panel.has_focus or self.input_panel.line.has_focus:
+        if self.panel.has_keyboard or self.input_panel.line.has_focus:
             self.prompt.focus()
         elif self.panel.call is not None:
             self.panel.focus()

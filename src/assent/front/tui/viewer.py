@@ -191,6 +191,11 @@ class ViewerScreen(ModalScreen[bool]):
     def _field(self) -> Input:
         return self.query_one(Input)
 
+    @property
+    def searches(self) -> bool:
+        """Whether what is typed is searched for."""
+        return self._field.display
+
     def on_viewer_lines_resized(self) -> None:
         self.call_after_refresh(self._moved)
 

@@ -77,6 +77,14 @@ def target(use: Use, words: Words) -> None:
         use.names = (*use.names, use.operands[0].text)
 
 
+def targets(use: Use, words: Words) -> None:
+    """A task runner that takes several tasks: `turbo run build test` needs rules for both."""
+    target(use, words)
+    end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))  # then words for the tasks
+    tasks = [word.text for word, at in zip(use.operands, use.operands_at, strict=True) if at < end]
+    use.also = [(*use.names, task) for task in tasks[1:]]
+
+
 def sessions(use: Use, _words: Words) -> None:
     """Sessions by name, unless the name is also a program."""
     for name, value in use.seen:

@@ -6,6 +6,7 @@ another daemon or a file of variables goes beyond that and needs approval. Knows
 
 from assent.lazy_pattern import lazy_pattern
 from assent.policy.shell.options import Use, Words
+from assent.policy.shell.paths import may_be_protected
 
 _NAME = lazy_pattern(r"[A-Za-z0-9][\w.-]*")
 _IMAGE = lazy_pattern(r"[A-Za-z0-9][\w./:@-]*")
@@ -35,6 +36,23 @@ def container(use: Use, words: Words) -> None:
         use.problems.append("it does not name a plain image or container")
     use.texts += use.operands
     use.operands = []  # `/app` is a path in the container
+
+
+def container_copy(use: Use, _words: Words) -> None:
+    """`docker cp CONTAINER:PATH FILE`, or the other way round; a whole folder may contain secrets."""
+    if len(use.operands) != 2 or not all(word.literal for word in use.operands):
+        use.problems.append("it does not plainly say what to copy, and where")
+        return
+    source, target = use.operands
+    name = source.text.rstrip("/").rpartition("/")[2]
+    if ":" in source.text and ":" not in target.text:
+        use.writes.append(target)
+        if may_be_protected(name):  # in a folder, the copy has this name
+            use.problems.append(f"{source.text} is run or trusted by tools or later commands")
+    elif "." not in name.strip("."):
+        use.problems.append(f"{source.text} may be a folder with secrets")
+    else:
+        use.reads.append(source)
 
 
 def compose(use: Use, _words: Words) -> None:

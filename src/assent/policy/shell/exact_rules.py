@@ -60,8 +60,9 @@ def _named_code(texts: tuple[str, ...], rules: CommandRules) -> bool:
 def _named_program_file(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
     """`node src/index.js` under `node`, `bash -n ci.sh` under `bash -n`: a plainly named file of the workspace."""
     match texts:
-        case ("node", file):
-            return ("node",) in rules.allow and _JAVASCRIPT.fullmatch(file) is not None and _is_script(file)
+        case ("node", file, *flags):
+            plain = _JAVASCRIPT.fullmatch(file) is not None and _is_script(file) and all(map(plain_flag, flags))
+            return ("node",) in rules.allow and plain
         case (shell, "-n", *files):
             named = (shell, "-n") in rules.allow and use.model.kind == "shell" and bool(files)
             return named and all(map(_is_script, files))

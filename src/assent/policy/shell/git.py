@@ -9,6 +9,7 @@ from assent.policy.shell.options import Use, Words
 from assent.policy.shell.paths import secret
 
 _REMOTE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MORE_TO_PUSH = ("--tags", "--follow-tags")
 _REFERENCE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_./-]*(?::[A-Za-z0-9_][A-Za-z0-9_./-]*)?")
 _REVISION = lazy_pattern(r"[A-Za-z0-9_@][A-Za-z0-9_./@{}-]*(?:[~^]\d*)*(?:\.{2,3}[A-Za-z0-9_][\w./-]*)?")
 _BRANCH = lazy_pattern(rf"-|{_REFERENCE.pattern}|[A-Za-z0-9_@][\w./@-]*(?:[~^]\d*|@\{{-?\d+\}})+")
@@ -192,11 +193,14 @@ def _strategies(use: Use) -> None:
 def git_remote(use: Use, _words: Words) -> None:
     _strategies(use)
     texts = [word.text for word in use.operands if not word.unknown or word is use.operands[0]]
-    if texts and not _REMOTE.fullmatch(texts[0]):
-        use.problems.append(f"`{texts[0]}` is not a plain remote name")
+    remotes = texts if use.names[-1] == "show" else texts[:1]
+    use.problems += [f"`{text}` is not a plain remote name" for text in remotes if not _REMOTE.fullmatch(text)]
     for text in texts[1:]:
         if not _REFERENCE.fullmatch(text):
             use.problems.append(f"`{text}` forces or deletes a branch")
+        elif ":" in text and use.names[-1] != "push":
+            use.problems.append(f"`{text}` changes a branch of this repository")
+    use.items += [Word(name) for name, _ in use.seen if name in _MORE_TO_PUSH and use.names[-1] == "push"]
 
 
 def git_names(use: Use, _words: Words) -> None:

@@ -33,11 +33,16 @@ _CHANGES = lazy_pattern(
 )
 
 
+_BACKUP = lazy_pattern(r"|~|[._~-]?(?:bak|backup|old|orig|original|save|sav|tmp|temp)~?")
+
+
 def sed(use: Use, _words: Words) -> None:
     scripts = [value for name, value in use.seen if name in ("-e", "--expression")]
     scripts = scripts or [word.text for word in use.texts[:1]]
     if any(not word.literal for word in use.texts):
         use.problems.append("the sed script is not literal")
+    if not _BACKUP.fullmatch(use.option("-i", "--in-place") or ""):
+        use.problems.append("the suffix of `-i` is not one of a backup, so the copies could be files of any kind")
     for script in scripts:
         if why := harmful_sed(script):
             use.problems.append(why)

@@ -334,7 +334,7 @@ def _given(grammar: _Grammar, tokens: list[str], wild: list[bool]) -> tuple[set[
         if _is_option(token):
             given |= _signs(grammar, token)
         elif at == 0 and synonyms(grammar.program).letters:
-            given |= _signs(grammar, "-" + token)
+            given |= {"-" + letter for letter in token}  # `tar vfx a.tar`: values come in the words behind it
         for mark, option in _marks(grammar).items():
             if token.startswith(mark):
                 given.add(option)

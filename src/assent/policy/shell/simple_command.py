@@ -4,6 +4,7 @@ Checks only add problems; "allow" is what is left if a rule covers the command a
 models and the workspace; does not know how the command was joined to others.
 """
 
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -37,8 +38,8 @@ from assent.policy.shell.recursive_search import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.synonyms import same_command
-from assent.policy.shell.undescribed import RUNS_OTHERS, unknown_words
+from assent.policy.shell.synonyms import same_command, same_option
+from assent.policy.shell.undescribed import GIT_FOLDER, RUNS_OTHERS, unknown_words
 from assent.policy.shell.variable_prefixes import harmless
 
 MAX_DEPTH = 4
@@ -56,6 +57,7 @@ _ALSO_PROGRAMS = ("pytest", "mypy", "ruff", "black", "isort", "flake8", "pylint"
 _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _RUN = ((), ("run",), ("run-script",))
 _RUN_WITHOUT_RUN = ("test", "start", "stop", "restart")  # scripts of npm
+
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = lazy_pattern("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -124,15 +126,16 @@ def _decide(
         )
     known = rules.allow if use.makes else (*rules.allow, *rules.reading)
     every = _every_goal(use)
-    rule = _closest(covering(known, texts, use.names, every, *_other_names(use)), with_options(known, use))
+    spellings = (texts, use.names, every, *_without_options(use), *_other_names(use))
+    rule = _closest(covering(known, *spellings), with_options(known, use))
     if rule is None and _adds_nothing(use):
         rule = (name,)
     if rule is None:
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
-    problems += _further_operands(use, rule)
-    if len(rule) < len(use.names) and rule not in _other_names(use) and _must_be_named(use, rule):
+    problems += _further_operands(use, rule) + _further_values(use, rule) + _inside_git(use)
+    if _named(use.names, rule) < len(use.names) and not _names_otherwise(use, rule) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if use.confined and not any(word.startswith("-") for word in rule):
         problems.append("it writes files that no word names, so a rule must name its options")
@@ -154,6 +157,15 @@ def _decide(
         sweeps=passes_over(use),
         confined=use.confined,
     )
+
+
+def _without_options(use: Use) -> list[Prefix]:
+    """A rule for `curl URL` also covers `curl -s URL`: its model judges the options. Those before a sub-command may
+    choose where it works.
+    """
+    if use.also or use.at != len(use.names) - 1:
+        return []
+    return [(*use.names, *(word.text for word in use.operands if word.text not in use.names))]
 
 
 def _other_names(use: Use) -> list[Prefix]:
@@ -205,7 +217,7 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
     only_options = use.names[: len(rule)] == tuple(word for word in rule if not word.startswith("-"))
     if use.names[0] in _FIND or not only_options or not any(one in meant for one in problems):
         return problems
-    written = [problem for word in use.reads for problem in write_problem(word, where)]
+    written = [problem for word in use.reads for problem in write_problem(word, where, folder=use.confined)]
     use.writes += [word for word in use.reads if word not in use.writes]
     return [problem for problem in problems if problem not in meant] + written
 
@@ -220,19 +232,47 @@ def _further_operands(use: Use, rule: Prefix) -> list[str]:
 
 def _items(use: Use) -> list[Word]:
     """The operands of one kind; others mean something by their place, such as the remote and branch of `git push`."""
-    if use.writes:
-        return [word for word in use.operands if word in use.reads or word in use.writes]
+    if use.writes or use.model.effect == "write":
+        return [*(word for word in use.operands if word in use.reads or word in use.writes), *use.items]
     return use.items
+
+
+def _further_values(use: Use, rule: Prefix) -> list[str]:
+    """A rule that names the value of an option covers no other one: `apply -f a.yml` not also `-f b.yml`."""
+    valued = {name for name, value in pairwise(rule) if name.startswith("-") and not value.startswith("-")}
+    same = {other for name in valued for other in same_option(use.names[0], use.names[-1], name)}
+    named = {word.partition("=")[2] or word for word in rule}
+    return [
+        f"the rule does not name `{value}`" for name, value in use.seen if name in same and value not in ("", *named)
+    ]
+
+
+def _inside_git(use: Use) -> list[str]:
+    """A word that may be where the command writes, such as in `docker cp x:/hook .git/hooks`."""
+    if use.model.effect == "read":
+        return []
+    return [f"`{word.text}` is in the folder of git" for word in use.texts if GIT_FOLDER.search(word.text)]
+
+
+def _named(names: Prefix, rule: Prefix) -> int:
+    """How many of the names the rule contains: `git remote -v` contains two of `git remote show`."""
+    rest = iter(rule)
+    return sum(1 for _ in takewhile(lambda name: name in rest, names))
+
+
+def _names_otherwise(use: Use, rule: Prefix) -> bool:
+    return any(_named(names, rule) == len(names) for names in _other_names(use))
 
 
 def _must_be_named(use: Use, rule: Prefix) -> bool:
     """Whether a rule for less than the full name is not enough: it covers reading, and this does more. `python -m x`
     runs whatever file is called x.
     """
-    named = use.models[min(len(rule), len(use.models)) - 1]
+    count = _named(use.names, rule)
+    named = use.models[min(max(count, 1), len(use.models)) - 1]
     if use.by_name:
         return True
-    if use.models[0].kind == "interpreter" and named.effect != "run" and len(rule) <= _MODULE:
+    if use.models[0].kind == "interpreter" and named.effect != "run" and count <= _MODULE:
         return use.names[-1] not in ("--test", "--check")  # options of node itself
     return use.model.effect != "read" and named.effect == "read"
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Word
+from assent.policy.shell.command_rules import program
 from assent.policy.shell.program_models import model
 
 _ASKS_ABOUT_ITSELF = (["--version"], ["--help"])
@@ -35,6 +36,8 @@ RUNS_OTHERS = frozenset(
 )
 # After these, further words are of the same kind.
 _BEFORE_ITEMS = _CHANGES - RUNS_OTHERS - {"dev", "open", "run", "serve", "server", "start", "use", "work", "worker"}
+# Every plain word may be another task.
+_RUN_TASKS = frozenset(("ant", "brunch", "doit", "fab", "grunt", "gulp", "inv", "invoke", "jake", "lein", "sbt"))
 # Names of programs that are just as often ordinary words.
 _ALSO_WORDS = frozenset(
     """
@@ -62,9 +65,10 @@ _TELLING = frozenset(
     transformer uri url use user userconfig wrapper
     """.split()  # noqa: SIM905
 )
-_TELLING_ENDS = ("dir", "file", "path", "cmd", "exec", "script", "config", "url", "plugin", "module", "bin", "log")
+_TELLING_ENDS = tuple("dir file path cmd exec script config url plugin module bin log runner".split())  # noqa: SIM905
 _FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # these are switches there
 _MORE_CHANGES = _CHANGES | frozenset(("api", "debug", "fix", "inspect", "latest", "snapshot", "snapshots", "ui", "web"))
+GIT_FOLDER = lazy_pattern(r"(?i)(?:^|[/:=])\.git(?:/|$)")
 _FLAG = lazy_pattern(r"--[a-z0-9][A-Za-z0-9_-]*")
 _LETTERS = lazy_pattern(r"-(?:[A-Za-z]{1,4}|[A-Za-z]?\d+)")
 _VALUE = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.,%+-]*")
@@ -80,7 +84,8 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
     """
     if [word.text for word in words[1:]] in _ASKS_ABOUT_ITSELF:
         return
-    names_items = any(word.text in _BEFORE_ITEMS for word in words[1 : named - 1])
+    names_items = not _BEFORE_ITEMS.isdisjoint(word.text for word in words[1 : named - 1])
+    changes = named == 1 or program(words[0].text) in _RUN_TASKS
     for at in range(max(1, named), len(words)):
         word, following = words[at], words[at + 1].text if at + 1 < len(words) else ""
         if word.literal and word.text.startswith("-") and plain_option(word.text, following):
@@ -94,14 +99,20 @@ def unknown_words(words: Sequence[Word], named: int, *, described: bool = False)
                 yield f"`{word.text}` may change something, so a rule must name it"
         elif not word.literal or not _PLAIN.fullmatch(word.text):
             yield f"`{word.text}` is more than the rule says, and the program is unknown"
-        elif "://" in word.text:
-            yield f"`{word.text}` is a place on another machine"
+        elif (place := _place(word.text)) is not None:
+            yield f"`{word.text}` is {place}"
         elif names_items:
             yield f"the rule does not name `{word.text}`"
-        elif named == 1 and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
+        elif changes and not _CHANGES.isdisjoint(word.text.split(":")):  # also `db:drop`
             yield f"`{word.text}` may change something, so a rule must name it"
         elif not described and may_be_program(word.text):
             yield f"`{word.text}` may be a program that it runs, and the program is unknown"
+
+
+def _place(text: str) -> str | None:
+    if GIT_FOLDER.search(text):
+        return "in the folder of git"
+    return "a place on another machine" if "://" in text else None
 
 
 def plain_option(text: str, following: str) -> bool:

@@ -5,6 +5,7 @@ files, based on what `should_confirm` shows, with one exception: nothing is ever
 """
 
 import os
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Literal
 
@@ -175,6 +176,10 @@ class Files:
         except (WorkspaceError, NotText):
             return None
 
+    def opened(self, path: str) -> AbstractContextManager[int]:
+        """A file that may be shown, open for reading. Raises WorkspaceError."""
+        return self._access.opened(path)
+
     def write(self, path: str, before: bytes | None, after: bytes) -> None:
         """Only if the file still has exactly the content `before` (None: if there is still no file)."""
         try:
@@ -223,6 +228,10 @@ class Files:
             return self._access.scan(path)
         except WorkspaceError as error:
             raise self._failed(error, path, "list") from error
+
+    def has(self, path: str) -> bool:
+        """Whether it is still there, below the workspace."""
+        return self._access.has(path)
 
     def modified(self, path: str) -> float:
         """When it was last changed; 0 if it is gone."""

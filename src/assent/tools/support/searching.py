@@ -18,6 +18,7 @@ from assent.files.hard_links import TooManyFiles, secrets_by_links
 from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.tools.support.blocked_work import unless_stuck
 from assent.tools.support.files import Files
+from assent.tools.support.found_lines import FoundLines
 from assent.tools.tool import ToolFailed
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ async def search(
     collector = _Collector(files, query, await asyncio.to_thread(_linked, files.workspace.roots))
     try:
         async with asyncio.timeout(seconds):
-            if not rg or not await unless_stuck(_with_rg(rg, start, query, collector, confinement), start):
+            if not rg or not await unless_stuck(_with_rg(rg, files, start, query, collector, confinement), start):
                 collector.search = Search()
                 await _with_python(files, start, query, collector)
     except _LimitReached:
@@ -140,24 +141,25 @@ class _Bytes(Struct):
     bytes: str = ""
 
     def decoded(self) -> str:
-        if not self.bytes:
-            return self.text
-        import base64
-
-        return base64.b64decode(self.bytes).decode("utf-8", "replace")
+        return _raw(self).decode("utf-8", "replace") if self.bytes else self.text
 
     def as_path(self) -> str:
-        if not self.bytes:
-            return self.text
-        import base64
+        return os.fsdecode(_raw(self)) if self.bytes else self.text
 
-        return os.fsdecode(base64.b64decode(self.bytes))
+
+def _raw(found: _Bytes) -> bytes:
+    if not found.bytes:
+        return found.text.encode()
+    import base64
+
+    return base64.b64decode(found.bytes)
 
 
 class _Data(Struct):
     path: _Bytes | None = None
     lines: _Bytes | None = None
     line_number: int | None = None
+    absolute_offset: int = 0
 
 
 class _Message(Struct):
@@ -168,15 +170,21 @@ class _Message(Struct):
 _decoder = msgspec.json.Decoder(_Message)
 
 
-async def _with_rg(rg: str, start: str, query: Query, collector: _Collector, confinement: "Confinement | None") -> bool:
+async def _with_rg(
+    rg: str, files: Files, start: str, query: Query, collector: _Collector, confinement: "Confinement | None"
+) -> bool:
     """In a sandbox in which it can only read, if there is one."""
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     target = "./" if folder == start else f"./{os.path.basename(start)}"
-    reader = _Reader(folder, collector)
     argv = [rg, *_arguments(query), "--", target]
     launcher = None if confinement is None else await confinement.for_helper(folder)
     limits = ProcessLimits(grace=0, keep=4_000)
-    finished = await run(argv, cwd=folder, on_output=reader.add, limits=limits, launcher=launcher)
+    with FoundLines(files) as found:
+        reader = _Reader(folder, collector, found)
+        try:
+            finished = await run(argv, cwd=folder, on_output=reader.add, limits=limits, launcher=launcher)
+        except (FileNotFoundError, NotADirectoryError):
+            raise files.not_found(files.shown(start)) from None  # it was there a moment ago
     if launcher is not None and (finished.never_ran or finished.code == NOT_FOUND):
         return False
     if not collector.search.hits:
@@ -198,9 +206,10 @@ def _arguments(query: Query) -> list[str]:
 class _Reader:
     """Turns rg's JSON lines into matches, however they are split into pieces."""
 
-    def __init__(self, folder: str, collector: _Collector) -> None:
+    def __init__(self, folder: str, collector: _Collector, found: FoundLines) -> None:
         self._folder = folder
         self._collector = collector
+        self._found = found
         self._rest = ""
         self.errors: list[str] = []
 
@@ -217,6 +226,8 @@ class _Reader:
         data = message.data
         if message.type in ("match", "context") and data.path and data.lines:
             path = f"{self._folder}/{data.path.as_path().removeprefix('./')}"
+            if not self._found.contain(path, _raw(data.lines), data.absolute_offset):
+                return
             text = data.lines.decoded().rstrip("\r\n")
             self._collector.add(Hit(path, data.line_number or 0, text, message.type == "match"))
 

@@ -29,7 +29,10 @@ async def list_files(
     """Paths relative to `start`, an absolute folder. `confinement` puts ripgrep into a sandbox."""
     if rg := find_rg():
         launcher = None if confinement is None else await confinement().for_helper(start)
-        listed = await unless_stuck(_listed_by_rg(rg, start, respect_ignore, launcher), start)
+        try:
+            listed = await unless_stuck(_listed_by_rg(rg, start, respect_ignore, launcher), start)
+        except (FileNotFoundError, NotADirectoryError):
+            raise files.not_found(files.shown(start)) from None  # it was there a moment ago
         if listed is not None:
             return listed
     return [path async for path in walk(files, start, respect_ignore=respect_ignore)]

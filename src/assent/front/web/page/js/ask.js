@@ -16,7 +16,7 @@ export function AskForm({ id, questions, sending, may, give, refuse }) {
     ${questions.map((question, place) => html`<${One} ...${{ name: `${id}-${place}`, question, reply: replies[place], set: (/** @type {Reply} */ reply) => set(place, reply) }} />`)}
     ${may && html`<div class="answers" role="group" aria-label="Your answer">
       <button class="primary" type="submit" disabled=${sending || answers.some((answer) => !answer)}>${sending ? "Sending …" : "Answer"}</button>
-      <button class="danger" type="button" disabled=${sending} onClick=${refuse}>No … <kbd>n</kbd></button>
+      <button class="danger" type="button" disabled=${sending} onClick=${refuse}>Decline … <kbd>n</kbd></button>
     </div>`}
   </form>`;
 }
