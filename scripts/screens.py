@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 
 from assent.config import Settings
 from assent.front.tour.sample_project import PROMPT, SCENARIO, make_project
-from assent.front.tui.answer_screens import ScopeScreen
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.local_host import LocalHost
+from assent.front.tui.scope_screen import ScopeScreen
 from assent.front.tui.terminal_app import AssentApp
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
