@@ -4,7 +4,7 @@ Checks only add problems; "allow" is what is left if a rule covers the command a
 models and the workspace; does not know how the command was joined to others.
 """
 
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -38,8 +38,9 @@ from assent.policy.shell.recursive_search import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.synonyms import same_command, same_option
-from assent.policy.shell.undescribed import GIT_FOLDER, RUNS_OTHERS, unknown_words
+from assent.policy.shell.rule_reach import further_operands, further_values, inside_git
+from assent.policy.shell.synonyms import same_command
+from assent.policy.shell.undescribed import RUNS_OTHERS, unknown_words
 from assent.policy.shell.variable_prefixes import harmless
 
 MAX_DEPTH = 4
@@ -58,6 +59,7 @@ _FIND = ("find", "fd", "fdfind")  # what they find is not among their words
 _RUN = ((), ("run",), ("run-script",))
 _RUN_WITHOUT_RUN = ("test", "start", "stop", "restart")  # scripts of npm
 
+_LONGEST_QUOTE = 60
 _MODULE = 2  # `python -m`: a longer rule says which
 # Long dashes and similar characters, which a person takes for the start of an option.
 _LOOKS_LIKE_OPTION = lazy_pattern("[\u00ad\u058a\u05be\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]")
@@ -131,10 +133,10 @@ def _decide(
     if rule is None and _adds_nothing(use):
         rule = (name,)
     if rule is None:
-        return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{' '.join(use.names)}`.", stage=stage)
+        return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{_quoted(use, stage)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
-    problems += _further_operands(use, rule) + _further_values(use, rule) + _inside_git(use)
+    problems += further_operands(use, rule) + further_values(use, rule) + inside_git(use)
     if _named(use.names, rule) < len(use.names) and not _names_otherwise(use, rule) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if use.confined and not any(word.startswith("-") for word in rule):
@@ -157,6 +159,14 @@ def _decide(
         sweeps=passes_over(use),
         confined=use.confined,
     )
+
+
+def _quoted(use: Use, stage: Stage) -> str:
+    """What a rule would have to name; of code, the command as written."""
+    if not any(set(name) & set(" \n\t;()") for name in use.names):
+        return " ".join(use.names)
+    line = " ".join(" ".join(word.text for word in stage.words).split())
+    return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
 
 
 def _without_options(use: Use) -> list[Prefix]:
@@ -220,38 +230,6 @@ def _not_named(problems: list[str], use: Use, rule: Prefix, where: CommandPlace)
     written = [problem for word in use.reads for problem in write_problem(word, where, folder=use.confined)]
     use.writes += [word for word in use.reads if word not in use.writes]
     return [problem for problem in problems if problem not in meant] + written
-
-
-def _further_operands(use: Use, rule: Prefix) -> list[str]:
-    """A rule that names what a command writes, requests or installs covers nothing else: `rm a`, `npm install x`."""
-    items = [word.text for word in _items(use)]
-    if not any(item in rule[1:] for item in items):
-        return []
-    return [f"the rule does not name `{item}`" for item in items if item not in rule]
-
-
-def _items(use: Use) -> list[Word]:
-    """The operands of one kind; others mean something by their place, such as the remote and branch of `git push`."""
-    if use.writes or use.model.effect == "write":
-        return [*(word for word in use.operands if word in use.reads or word in use.writes), *use.items]
-    return use.items
-
-
-def _further_values(use: Use, rule: Prefix) -> list[str]:
-    """A rule that names the value of an option covers no other one: `apply -f a.yml` not also `-f b.yml`."""
-    valued = {name for name, value in pairwise(rule) if name.startswith("-") and not value.startswith("-")}
-    same = {other for name in valued for other in same_option(use.names[0], use.names[-1], name)}
-    named = {word.partition("=")[2] or word for word in rule}
-    return [
-        f"the rule does not name `{value}`" for name, value in use.seen if name in same and value not in ("", *named)
-    ]
-
-
-def _inside_git(use: Use) -> list[str]:
-    """A word that may be where the command writes, such as in `docker cp x:/hook .git/hooks`."""
-    if use.model.effect == "read":
-        return []
-    return [f"`{word.text}` is in the folder of git" for word in use.texts if GIT_FOLDER.search(word.text)]
 
 
 def _named(names: Prefix, rule: Prefix) -> int:
