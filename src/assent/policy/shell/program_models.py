@@ -63,6 +63,7 @@ class ProgramModel(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     executes: str = ""
     pairs: str = ""  # two values: `--arg NAME VALUE`
     pair_reads: str = ""  # a name and a file
+    elsewhere: str = ""  # options that choose another cluster or account: to change something there, a rule names them
     operands: str = ""
     unless: str = ""  # with one of these options the first operand is missing
     numbers: bool = False  # `-5` is an option

@@ -12,12 +12,24 @@ from assent.policy.shell.synonyms import same_option
 from assent.policy.shell.undescribed import GIT_FOLDER
 
 
-def further_operands(use: Use, rule: Prefix) -> list[str]:
-    """A rule that names what a command writes, requests or installs covers nothing else: `rm a`, `npm install x`."""
+def further_operands(use: Use, rule: Prefix, *, at_the_top: bool) -> list[str]:
+    """A rule that names what a command writes, requests or installs covers nothing else: `rm a`, `npm install x`. Files
+    are those at the top of the workspace, where the person saw the command.
+    """
     items = [word.text for word in _items(use)]
     if not any(item in rule[1:] for item in items):
         return []
-    return [f"the rule does not name `{item}`" for item in items if item not in rule]
+    others = [word.text for word in use.writes if word.text in rule] if not at_the_top else []
+    return [
+        *(f"the rule does not name `{item}`" for item in items if item not in rule),
+        *(f"the rule means `{name}` in another folder" for name in others),
+    ]
+
+
+def other_targets(use: Use, rule: Prefix) -> list[str]:
+    """A rule for `kubectl apply` is about the cluster that is chosen already."""
+    options = () if use.model.effect == "read" else use.models[0].elsewhere.split()
+    return [f"the rule does not name `{name}`" for name, _ in use.seen if name in options and name not in rule]
 
 
 def _items(use: Use) -> list[Word]:

@@ -38,7 +38,7 @@ from assent.policy.shell.recursive_search import (
     unsifted,
     without_more_options,
 )
-from assent.policy.shell.rule_reach import further_operands, further_values, inside_git
+from assent.policy.shell.rule_reach import further_operands, further_values, inside_git, other_targets
 from assent.policy.shell.synonyms import same_command
 from assent.policy.shell.undescribed import RUNS_OTHERS, unknown_words
 from assent.policy.shell.variable_prefixes import harmless
@@ -136,7 +136,8 @@ def _decide(
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{_quoted(use, stage)}`.", stage=stage)
     problems = _not_named(problems, use, rule, where)
     problems += leading_out(stage.words, use, rule, where.cwd, where.roots)
-    problems += further_operands(use, rule) + further_values(use, rule) + inside_git(use)
+    problems += further_operands(use, rule, at_the_top=where.cwd in where.roots)
+    problems += further_values(use, rule) + other_targets(use, rule) + inside_git(use)
     if _named(use.names, rule) < len(use.names) and not _names_otherwise(use, rule) and _must_be_named(use, rule):
         problems.append(f"`{' '.join(use.names)}` does more than read, so a rule must name it in full")
     if use.confined and not any(word.startswith("-") for word in rule):

@@ -52,21 +52,21 @@ _ALSO_WORDS = frozenset(
 # Options whose name says that they run or load something, or choose where to read, write or connect.
 _TELLING = frozenset(
     """
-    address agent auth base bin binary browser bucket cache cert chdir cmd code command compiler conf config
-    connect context cookie credential credentials cwd data dest destination dir directory domain dsn editor endpoint
-    engine entry env environment eval exec executable execute expression ext extension extensions extra file files
-    filename folder format formatter from git global header home hook hooks host html import in include index infile
-    init input install interpreter key kubeconfig launcher ld lib library link linker load loader local location log
-    logfile makefile manifest middleware module netrc node option options out outdir outfile output override pager
-    parser path pidfile pipe plugin plugins post pre prefix preload preprocessor preset processor profile program
-    project property proxy python rc rcfile register registry remote report reporter repo repository require resolver
-    results root runner runtime rsh save script scripts secret server set setting settings setup shell sock socket
-    source ssh stdin store system target tasks teardown template temp theme tmp token tool toolchain trace transform
-    transformer uri url use user userconfig wrapper
+    address agent append auth base bin binary bootstrap browser bucket cache cert chdir cmd code command compiler
+    conf config connect context cookie credential credentials cwd data dest destination dir directory domain dsn
+    editor endpoint engine entry env environment eval exec executable execute expression ext extension extensions
+    extra file filename files folder format formatter from git global header home hook hooks host html import in
+    include index infile init input install interpreter key kubeconfig launcher ld lib library link linker load
+    loader local location log logfile makefile manifest middleware module netrc node option options out outdir
+    outfile output override pager parser path pidfile pipe plugin plugins post pre prefix preload prepend
+    preprocessor preset processor profile program project property proxy python rc rcfile register registry remote
+    repo report reporter repository require resolver results root rsh runner runtime save script scripts secret
+    server set setting settings setup shell sock socket source ssh stdin store system target tasks teardown temp
+    template theme tmp token tool toolchain trace transform transformer uri url use user userconfig wrapper
     """.split()  # noqa: SIM905
 )
 _TELLING_ENDS = tuple("dir file path cmd exec script config url plugin module bin log runner".split())  # noqa: SIM905
-_FLAG_CHANGES = _CHANGES - {"enable", "disable"}  # these are switches there
+_FLAG_CHANGES = (_CHANGES | {"generate"}) - {"enable", "disable"}  # these are switches there
 _MORE_CHANGES = _CHANGES | frozenset(("api", "debug", "fix", "inspect", "latest", "snapshot", "snapshots", "ui", "web"))
 GIT_FOLDER = lazy_pattern(r"(?i)(?:^|[/:=])\.git(?:/|$)")
 _FLAG = lazy_pattern(r"--[a-z0-9][A-Za-z0-9_-]*")
