@@ -111,6 +111,8 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield from _handed_on(words, own.hands_on)
     yield from renamed(words)
     yield from _unsaid(words)
+    if words[0].endswith(".py"):  # `./manage.py flush` is `python manage.py flush`
+        yield f"python {words[0].rpartition('/')[2]}", tuple(range(1, len(words)))
     for said, meant in own.also.items():
         if (rest := _without(words, said.split())) is not None:
             yield from ((one, rest) for one in meant.split("; "))
