@@ -39,6 +39,7 @@ _PYTHON = """
     jupyter_config.py jupyter_notebook_config.py jupyter_server_config.py jupyter_lab_config.py entry_points.txt
     .ycm_extra_conf.py pdm.toml .gitlint activate activate.fish activate.csh activate_this.py
     site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs toxfile.py mlproject
+    .pdm.toml airflow.cfg prefect.yaml asv.conf.json .pixi
 """
 _JAVASCRIPT = """
     package.json package.json5 package.yaml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
@@ -53,7 +54,7 @@ _JAVASCRIPT = """
     .eleventy.js .release-it.json .cz-config.js app.json biome.json biome.jsonc eas.json dprint.json jasmine.json
     jasmine.js jasmine.mjs schema.prisma testem.js testem.json setupproxy.js mocha.opts jest.setup.js jest.setup.ts
     .dependency-cruiser.js .dependency-cruiser.cjs .dependency-cruiser.mjs .dependency-cruiser.json .solhint.json
-    project.json
+    project.json electron-builder.js .pnp.loader.mjs .pnp.cjs .pnp.js
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
@@ -76,7 +77,7 @@ _JVM = """
     maven-wrapper.properties maven-wrapper.jar mvnw mvnw.cmd pom.xml jvm.config build.xml ivy.xml ivysettings.xml
     build.sbt build.sc build.mill build.boot project.clj deps.edn shadow-cljs.edn bb.edn buildsrc build-logic
     .java-version local.properties lombok.config .scalafix.conf .scalafmt.conf jitpack.yml
-    .sbtopts .jvmopts profiles.clj
+    .sbtopts .jvmopts profiles.clj .mill-jvm-opts .mill-opts .bloop build.scala
 """
 _DOTNET = """
     directory.build.props directory.build.targets directory.build.rsp directory.packages.props msbuild.rsp
@@ -87,7 +88,7 @@ _GO_AND_RUST = """
     go.mod go.sum go.work go.work.sum magefile.go magefiles .air.toml air.toml buf.gen.yaml buf.work.yaml sqlc.yaml
     sqlc.yml sqlc.json cargo.toml cargo.lock build.rs rust-toolchain rust-toolchain.toml cross.toml trunk.toml
     makefile.toml bacon.toml rust-analyzer.toml .rust-analyzer.toml nextest.toml
-    .go-version gqlgen.yml .gqlgen.yml
+    .go-version gqlgen.yml .gqlgen.yml .mockery.yaml .mockery.yml ko.yaml .ko.yaml anchor.toml scarb.toml move.toml
 """
 _BUILDERS = """
     makefile gnumakefile bsdmakefile makefile.am makefile.in makefile.pl build.pl cmakelists.txt cmakepresets.json
@@ -102,6 +103,7 @@ _BUILDERS = """
     setup.lhs dune-project dune-workspace dune.inc cpanfile dist.ini .luacov renv.lock _targets.r packrat snakefile
     nextflow.config .busted dvc.yaml dbt_project.yml .plzconfig spago.dhall packages.dhall project.toml manifest.toml
     pubspec.yaml pubspec.lock gleam.toml elm.json v.mod config.exs runtime.exs project.godot activate.r .ctags .ctags.d
+    rebar.config.script emakefile myocamlbuild.ml .please sconstruct.py tup.config nimble.cfg
     bsconfig.json rescript.json esy.json wscript_build platformio.ini west.yml idf_component.yml juliaproject.toml
     juliamanifest.toml doxyfile latexmkrc _quarto.yml _bookdown.yml .ghci .ocamlinit
 """
@@ -120,7 +122,7 @@ _MACHINES = """
     puppetfile environment.conf hiera.yaml knife.rb kitchen.yml .kitchen.yml .kitchen.local.yml fly.toml render.yaml
     railway.toml railway.json .terraform-version cloud-init.yaml user-data autorun.inf
     chart.yaml .lando.yml .ddev devspace.yaml okteto.yml okteto.yaml werf.yaml devfile.yaml .devfile.yaml heroku.yml
-    nixpacks.toml nixpacks.json .gitpod.yml .gitpod.yaml
+    nixpacks.toml nixpacks.json .gitpod.yml .gitpod.yaml terraform.rc atlantis.yaml policyfile.rb cheffile
 """
 _EDITORS_AND_CHECKS = """
     .github .gitlab .azure-pipelines .jenkins .tekton .harness .trunk .config .settings .run .project .classpath
@@ -129,10 +131,11 @@ _EDITORS_AND_CHECKS = """
     .checkov.yml .checkov.yaml .mega-linter.yml .megalinter.yml .vale.ini sonar-project.properties profile.ps1
     microsoft.powershell_profile.ps1 .mailcap .ipython .aliases .functions .exports .xmodmap .lfsconfig .kakrc
     .kakrc.local .autoenv .autoenv.zsh .watchmanconfig .ccls .clj-kondo .atom .cgdb analysis_options.yaml
+    .tmuxinator.yml .runsettings
 """
 _AGENTS = """
     agents.md agent.md agents.override.md claude.md claude.local.md gemini.md assent.md qwen.md codex.md warp.md
-    crush.md crush.json .crush.json opencode.json .opencode.json
+    crush.md crush.json .crush.json .roorules opencode.json .opencode.json
     copilot-instructions.md skill.md .rules mcp.json mcp_config.json mcp-config.json mcp_settings.json
 """
 

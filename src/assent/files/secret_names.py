@@ -32,7 +32,7 @@ _NAMES = """
 _GLOBS = """
     *.pem *.key *.p12 *.pfx *.jks *.keystore *.kdbx *.ppk *.p8 *.pk8 *.jceks *.keytab *.ovpn *.kdb *.secret *.agekey
     *.env *.tfvars *.tfvars.json *.tfstate .*_history login.keychain* *[._-]kubeconfig
-    .vault[_-]pass* vault[_-]pass* client_secret*.json service[_-]account*.json serviceaccount*.json
+    .vault[_-]pass* vault[_-]pass* client_secret*.json *service[_-]account*.json *serviceaccount*.json kaggle.json
     *[._-]credentials.json gcp*key.json gcloud*.json ssh_host_*key *adminsdk*.json *rootkey.csv *accesskeys.csv
     *[._-]secret.y*ml *[._-]secrets.y*ml *[._-]secrets.json
     private*.asc secret*.asc *[._-]private*.asc *[._-]secret*.asc

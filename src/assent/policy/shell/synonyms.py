@@ -111,8 +111,7 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield from _handed_on(words, own.hands_on)
     yield from renamed(words)
     yield from _unsaid(words)
-    if words[0].endswith(".py"):  # `./manage.py flush` is `python manage.py flush`
-        yield f"python {words[0].rpartition('/')[2]}", tuple(range(1, len(words)))
+    yield from _as_python(words)
     for said, meant in own.also.items():
         if (rest := _without(words, said.split())) is not None:
             yield from ((one, rest) for one in meant.split("; "))
@@ -126,6 +125,12 @@ def other_ways(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
         if command in words[1:] and option in names and f"{option}=false" not in words:
             left = (at for at in range(1, len(words)) if words[at] != command and names[at] != option)
             yield f"{program} {meant}", tuple(left)
+
+
+def _as_python(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """`./manage.py flush` is `python manage.py flush`."""
+    if words[0].endswith(".py"):
+        yield f"python {words[0].rpartition('/')[2]}", tuple(range(1, len(words)))
 
 
 def renamed(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
