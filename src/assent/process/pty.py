@@ -8,14 +8,16 @@ ssh-add) fails at once instead of waiting for input that never comes.
 import contextlib
 import errno
 import os
+import sys
 
 from msgspec import Struct
 
 CHUNK = 1 << 17
 _PIPE_SIZE = 1 << 20
 _F_SETPIPE_SZ = 1031
-EXTPROC = 0o200000
-"""Linux's flag for a terminal that somebody else edits and echoes the lines for; Python has no name for it."""
+EXTPROC = 0o200000 if sys.platform == "linux" else 0
+"""Linux's flag for a terminal whose lines someone else edits and echoes; Python has no name for it. Other systems have
+a flag of this name, too, but it makes the terminal pass on every key at once."""
 
 
 class Size(Struct, frozen=True):

@@ -125,12 +125,14 @@ class TerminalInput:
         """Only the line break appears, if it would with an echo."""
         attributes = termios.tcgetattr(self._terminal)
         self._lines = ""
-        if not attributes[_FLAGS] & EXTPROC:  # a program has set all flags anew
-            attributes[_FLAGS] |= EXTPROC
-            termios.tcsetattr(self._terminal, termios.TCSANOW, attributes)
+        silent = _silent(attributes)
+        if silent != attributes:  # a program has set all flags anew
+            termios.tcsetattr(self._terminal, termios.TCSANOW, silent)
         if attributes[_FLAGS] & (termios.ECHO | termios.ECHONL):
             self._pass_on("\n")
         os.write(self._terminal, text.encode() + _line_end(attributes))
+        if not EXTPROC:
+            termios.tcsetattr(self._terminal, termios.TCSANOW, attributes)
 
     def _end_input(self) -> None:
         self._ends += 1
@@ -223,6 +225,13 @@ class TerminalInput:
     def _stop(timer: asyncio.TimerHandle | None) -> None:
         if timer is not None:
             timer.cancel()
+
+
+def _silent(attributes: list[Any]) -> list[Any]:
+    """The same terminal, but what is typed is not echoed."""
+    silent = [*attributes]
+    silent[_FLAGS] = silent[_FLAGS] | EXTPROC if EXTPROC else silent[_FLAGS] & ~termios.ECHO
+    return silent
 
 
 def _hides(flags: int) -> bool:
