@@ -1,6 +1,8 @@
 """The crash matrix: 300 deaths of Assent, and nothing lost, doubled or left. `make integration`; takes some minutes."""
 
 import os
+import signal
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +13,14 @@ from support.crashes import rehearse
 KILLS = int(os.environ.get("KILLS", "300"))
 AT_ONCE = 4
 SHARES = 10
+
+
+@pytest.fixture(autouse=True)
+def hangups_kill() -> Iterator[None]:
+    """Under nohup they would be ignored, also by the programs of this test."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.spec("J2")
