@@ -6,6 +6,7 @@ from hashlib import sha256
 import pytest
 
 from assent.events import CallFinished
+from assent.front.tui import input_panel
 from assent.process.supervisor_client import AVAILABLE
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell
@@ -56,6 +57,40 @@ async def test_a_password_that_is_asked_for_at_once_is_not_typed_into_a_message(
         await on.until_idle()
         assert on.app.prompt.is_empty
         assert sha256(SECRET.encode()).hexdigest() in str((await on.recorded(CallFinished))[0].result)
+
+
+TWICE = 'read -rs -p "New password: " a; sleep 0.5; read -rs -p "Again: " b; [ "$a" = "$b" ] && echo the same'
+
+
+async def test_a_password_that_is_typed_again_at_once_is_not_typed_into_a_message(harness: MakeHarness):
+    on = harness(asks_for(shell(TWICE)), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("y")
+        await on.until(lambda: on.app.input_panel.line.has_focus)
+        await on.types(f"{SECRET}\n{SECRET}")
+        assert SECRET not in on.shown
+        assert on.app.prompt.is_empty
+        await on.until_shown("Again:")
+        await on.press("enter")
+        await on.until_idle()
+        assert "the same" in str((await on.recorded(CallFinished))[0].result)
+        assert on.app.prompt.is_empty and on.app.prompt.has_focus
+
+
+async def test_the_input_leaves_if_the_command_does_not_ask_again(
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(input_panel, "AGAIN_SECONDS", 0.1)
+    on = harness(asks_for(shell('read -p "Name: " a; until [ -e go-on ]; do sleep 0.05; done')), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("y")
+        await on.until(lambda: on.app.input_panel.line.has_focus)
+        await on.types("Ann\n")
+        await on.until(lambda: on.app.prompt.has_focus and not on.app.input_panel.display)
+        (on.folder / "go-on").touch()
+        await on.until_idle()
 
 
 async def test_a_person_who_is_typing_a_message_is_told_where_the_text_goes(harness: MakeHarness):

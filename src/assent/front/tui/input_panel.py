@@ -1,6 +1,7 @@
 """The input of a running command: shows what it asks for, and passes on what the person types, which is kept nowhere.
 
-It takes the keyboard unless someone is typing something else. It sends nothing itself: it posts `Typed`.
+It takes the keyboard unless someone is typing something else. It sends nothing itself: it posts `Typed`. After a line
+was sent it stays for a moment, because many commands ask again, and what is typed ahead must not go into a message.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +20,9 @@ from assent.app.wording import one_line, safe
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler
+
+AGAIN_SECONDS = 1.5
+"""How long a command has to ask again after a line was sent to it."""
 
 
 class InputPanel(Vertical):
@@ -50,6 +54,8 @@ class InputPanel(Vertical):
         self._styler = styler
         self._guard = guard
         self._call: Executing | None = None
+        self._sent_to = ""
+        """The call that was sent a line a moment ago, and may ask again."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="input-question")
@@ -63,17 +69,38 @@ class InputPanel(Vertical):
     def put(self, calls: Sequence[ToolCall]) -> bool:
         """Shows the first of these calls that waits for input, or nothing. Returns whether that is a new prompt."""
         call = next((one for one in calls if isinstance(one, Executing) and one.wanted is not None), None)
-        if _prompt_of(call) == _prompt_of(self._call):
+        waits_for_more = self._call is None and self._sent_to != ""
+        if _prompt_of(call) == _prompt_of(self._call) and not waits_for_more:
             if call is not None and _is_secret(call):
                 self._hide(call)
             return False
-        self._call = call
+        if call is None and any(one.request.call_id == self._sent_to for one in calls if isinstance(one, Executing)):
+            if not waits_for_more:
+                self._wait_for_more()
+            return False
+        again = call is not None and call.request.call_id == self._sent_to
+        self._call, self._sent_to = call, ""
         self.display = call is not None
-        self.line.value = ""  # what was typed for one prompt is not for the next
+        if not again:
+            self.line.value = ""  # what was typed for one command is not for another
         if call is not None:
             self._guard.disturb()
             self._draw(call)
         return call is not None
+
+    def _wait_for_more(self) -> None:
+        """Hidden, because nobody knows what it will ask for."""
+        self._call = None
+        self.line.password = True
+        self.query_one("#input-question", Static).update(Text("Sent. If the command asks again, type here.", "bold"))
+        self.set_timer(AGAIN_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        """It does not ask again; but nothing that was typed for it may get anywhere else."""
+        if self._sent_to and self._call is None and not self.line.value:
+            had, self._sent_to, self.display = self.line.has_focus, "", False
+            if had:
+                self.post_message(self.Left())
 
     def _draw(self, call: Executing) -> None:
         wanted, palette = call.wanted, self._styler().palette
@@ -117,8 +144,11 @@ class InputPanel(Vertical):
         self._send(None)
 
     def _send(self, text: str | None) -> None:
+        if self._call is None:
+            return  # an Enter that was typed ahead: the text stays, to be sent when the command asks
         self.line.value = ""
-        if self._call is not None and self._call.wanted is not None:
+        if self._call.wanted is not None:
+            self._sent_to = self._call.request.call_id if text is not None else ""
             self.post_message(self.Typed(self._call.request.call_id, self._call.wanted.number, text))
 
     def action_leave(self) -> None:
