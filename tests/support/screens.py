@@ -9,12 +9,14 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from assent.config import TerminalSettings
+from assent.front.tui import question_board
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.terminal_app import AssentApp
 from support.recorded_session import NOW, RecordedHost, RecordedSession
@@ -47,11 +49,13 @@ async def showing(
         look=look,
         terminal=terminal or TerminalSettings(),
     )
-    async with app.run_test(size=size) as pilot:
-        while app.client is None:
-            await pilot.pause()
-        await settle(pilot)
-        yield pilot
+    hints_stay = patch.object(question_board, "HINT_SECONDS", 3600.0)  # however long the picture takes
+    with hints_stay:
+        async with app.run_test(size=size) as pilot:
+            while app.client is None:
+                await pilot.pause()
+            await settle(pilot)
+            yield pilot
     await app.shut_down()
 
 
