@@ -90,11 +90,12 @@ class GlobInvocation(Invocation):
     def _result(self, paths: list[str]) -> ToolResult:
         where = self._params.dir_path or "the workspace"
         # While ripgrep listed them, another process may have exchanged a folder for a link that leads out.
-        paths = [path for path in paths[:MAX_RESULTS] if self._files.has(path)] + paths[MAX_RESULTS:]
-        if not paths:
+        first = [path for path in paths[:MAX_RESULTS] if self._files.has(path)]
+        if not first:
             text = f'No files found matching "{self._params.pattern}" in {where}.'
             return ToolResult(text, PlainDisplay("No files found"))
-        shown = [printable(self._files.shown(path)) for path in paths[:MAX_RESULTS]]
+        shown = [printable(self._files.shown(path)) for path in first]
         more = f" (the first {MAX_RESULTS} are shown)" if len(paths) > MAX_RESULTS else ""
-        head = f'Found {len(paths)} file(s) matching "{self._params.pattern}" in {where}{more}, newest first:'
-        return ToolResult("\n".join([head, *shown]), PlainDisplay(f"Found {len(paths)} file(s){more}"))
+        count = len(first) + len(paths[MAX_RESULTS:])
+        head = f'Found {count} file(s) matching "{self._params.pattern}" in {where}{more}, newest first:'
+        return ToolResult("\n".join([head, *shown]), PlainDisplay(f"Found {count} file(s){more}"))
