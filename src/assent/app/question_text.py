@@ -241,6 +241,10 @@ def option_labels(question: Question) -> list[str]:
     return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
 
 
+NONE_OF_THESE = "none of these"
+"""The answer to a question of which several options can be ticked, and none is."""
+
+
 def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
     """The typed answers: separated by `;`, with numbers for options. None if there are too few."""
     pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]

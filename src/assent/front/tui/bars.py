@@ -128,6 +128,8 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     model: str = ""
     mode: str = "default"
+    next_mode: str = ""
+    """The mode that takes effect once the open questions are answered."""
     folder: str = ""
     branch: str = ""
     tokens: int = 0
@@ -146,7 +148,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 def _less_and_less(facts: Facts) -> Iterator[Facts]:
     """Everything first, then without what matters least. The mode and the questions always stay."""
-    facts = replace(facts, mode_words=MODE_WORDS.get(facts.mode, "") if facts.mode != "default" else "")
+    facts = replace(facts, mode_words=_mode_words(facts))
     yield facts
     if facts.context:
         yield (facts := replace(facts, tokens=0))
@@ -157,6 +159,12 @@ def _less_and_less(facts: Facts) -> Iterator[Facts]:
     yield (facts := replace(facts, tokens=-1, cost=""))
     yield (facts := replace(facts, brief=True))
     yield replace(facts, context=0.0)
+
+
+def _mode_words(facts: Facts) -> str:
+    if facts.next_mode:
+        return "once you have answered"
+    return MODE_WORDS.get(facts.mode, "") if facts.mode != "default" else ""
 
 
 def server_words(servers: Sequence[ServerInfo]) -> str:
@@ -214,7 +222,8 @@ class FootLine(Static):
     def _left(self, facts: Facts) -> Text:
         palette = self._styler().palette
         colour = {"yolo": f"bold {palette.bad}", "auto_edit": palette.warn, "plan": palette.good}
-        mode = Text(f"{facts.mode}: {facts.mode_words}" if facts.mode_words else facts.mode)
+        name = f"{facts.mode} → {facts.next_mode}" if facts.next_mode else facts.mode
+        mode = Text(f"{name}: {facts.mode_words}" if facts.mode_words else name)
         mode.stylize(colour.get(facts.mode, palette.dim))
         place = safe(short_path(facts.folder), "label") + (f" ({safe(facts.branch, 'label')})" if facts.branch else "")
         model = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", palette.dim)

@@ -271,7 +271,7 @@ class QuestionBoard(Vertical, can_focus=True):
         asked = (call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails))
         return [call for call in asked if "proceed_once" in call.approval.options and call.tried_by is None]
 
-    def _say(self, hint: str) -> None:
+    def say(self, hint: str) -> None:
         """Instead of the keys, for a moment."""
         self._hint = hint
         self._label()
@@ -280,7 +280,7 @@ class QuestionBoard(Vertical, can_focus=True):
 
     def _unsay(self, hint: str) -> None:
         if self._hint == hint:
-            self._say("")
+            self.say("")
 
     def _say_too_soon(self) -> None:
-        self._say("That was too fast to be an answer. Wait a moment, then press again.")
+        self.say("That was too fast to be an answer. Wait a moment, then press again.")

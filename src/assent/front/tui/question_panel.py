@@ -140,7 +140,7 @@ class ApprovalPanel(QuestionBoard):
             self.post_message(TypedElsewhere(text))
         elif self._pressed is not None:
             self._forget_press()
-            self._say("Several keys at once are not an answer. Wait a moment, then press one.")
+            self.say("Several keys at once are not an answer. Wait a moment, then press one.")
             event.stop()
         elif self.call is not None and key in self._keys_of(self.call):
             event.stop()
@@ -149,7 +149,7 @@ class ApprovalPanel(QuestionBoard):
             event.stop()
             self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word
         elif self._hint:
-            self._say("")
+            self.say("")
         if not self._navigates(event):
             self.guard.disturb()
 
@@ -199,7 +199,7 @@ class ApprovalPanel(QuestionBoard):
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):
-            self._say(problem)
+            self.say(problem)
         else:
             self._after_a_moment(lambda: self._settle(key, call))
 
@@ -229,7 +229,7 @@ class ApprovalPanel(QuestionBoard):
         if call is None or key not in self._keys_of(call):
             return
         if problem := self._not_yet(key, call, quiet=self.guard.is_seen(self._shown_at)):
-            self._say(problem)
+            self.say(problem)
         else:
             self._settle(key, call)
 
@@ -284,9 +284,9 @@ class ApprovalPanel(QuestionBoard):
         if call is None or draft is None or not draft.writes:
             return  # someone was faster
         if not words:
-            self._say("Type your answer first.")
+            self.say("Type your answer first.")
         elif not self.body.seen:
-            self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn).")
+            self.say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn).")
         else:
             self._write(words, call, draft)
 

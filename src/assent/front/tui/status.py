@@ -61,11 +61,12 @@ class StatusUpdater:
     def refresh(self) -> None:
         if self._app.client is None:
             return
-        state = self._app.client.state
+        state, modes = self._app.client.state, self._app.modes
         self._facts = replace(
             self._facts,
             model=state.model or "no model",
-            mode=self._app.modes.wished or state.mode,
+            mode=state.mode if modes.waits else modes.wished or state.mode,
+            next_mode=modes.wished or "" if modes.waits else "",
             folder=state.folder,
             tokens=state.usage.total,
             context=round(state.conversation.window_share, 3),
