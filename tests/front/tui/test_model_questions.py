@@ -274,6 +274,15 @@ async def test_between_questions_the_keyboard_follows_what_is_asked(harness: Mak
         await on.until_idle()
 
 
+async def test_ctrl_c_stops_the_turn_and_leaves_half_an_answer_in_the_message(harness: MakeHarness):
+    async with asked(harness, NAME).open(prompt="go") as on:
+        await on.until_asked()
+        await on.types("cart two")
+        await on.press("ctrl+c")
+        await on.until_idle()
+        assert on.app.prompt.text == "cart two" and on.app.prompt.has_focus
+
+
 async def test_ctrl_d_in_the_empty_line_quits_and_keeps_the_question(harness: MakeHarness):
     async with asked(harness, NAME).open(prompt="go") as on:
         await on.until_asked()
@@ -404,6 +413,18 @@ async def test_enter_with_nothing_ticked_says_what_it_would_answer_and_does_so_t
         assert await answers(on) == [("none of these",)]
 
 
+@pytest.mark.parametrize("enter", ["no", "select"])
+async def test_a_number_at_the_question_opens_the_list_and_ticks(harness: MakeHarness, enter: str):
+    async with asked(harness, TICK, enter=enter).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        assert "2  Postgres" in panel_of(on) and "2. decline" not in panel_of(on)
+        await on.press("2")
+        await on.until_screen(AskScreen)
+        assert "[x] Postgres" in on.shown and on.shown.count("[x]") == 1
+        await on.press("3", "enter")
+        assert await answers(on) == [("Postgres, MySQL",)]
+
+
 async def test_a_double_enter_does_not_answer_with_none(harness: MakeHarness):
     on = asked(harness, TICK)
     person = Person(on)
@@ -478,11 +499,8 @@ async def test_with_enter_select_a_plan_is_accepted_with_its_row(harness: MakeHa
         assert answer.answers == ("Carry it out, with edits that run without asking",)
 
 
-@pytest.mark.parametrize("questions", [(TICK,), (BASE, DROP)])
-async def test_with_enter_select_what_needs_more_than_one_choice_has_numbers_only_at_the_answers(
-    harness: MakeHarness, questions: tuple[Json, ...]
-):
-    async with asked(harness, *questions, enter="select").open(prompt="go", size=(80, 40)) as on:
+async def test_with_enter_select_several_questions_have_numbers_only_at_the_answers(harness: MakeHarness):
+    async with asked(harness, BASE, DROP, enter="select").open(prompt="go", size=(80, 40)) as on:
         await on.until_asked()
         assert "› 1. answer (y)" in panel_of(on) and "2. decline (d)" in panel_of(on)
         assert "1  " not in panel_of(on) and "·  SQLite" in panel_of(on)

@@ -35,11 +35,14 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
     AskScreen OptionList, AskScreen OptionList:focus { max-height: 35vh; }
     """
 
-    def __init__(self, call: AwaitingApproval, guard: KeyGuard, draft: AskDraft, *, own_words: bool = False) -> None:
-        """`own_words`: the person does not want one of the options."""
+    def __init__(
+        self, call: AwaitingApproval, guard: KeyGuard, draft: AskDraft, *, own_words: bool = False, number: int = 0
+    ) -> None:
+        """`own_words`: the person does not want one of the options. `number`: the option to begin with, from 1."""
         super().__init__(call, guard)
         self._draft = draft
         self._own_words = own_words
+        self._number_first = number
         self._none = False
         """Whether the person was told that Enter answers with none of the options."""
 
@@ -53,6 +56,9 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def on_mount(self) -> None:
         self._show(own_words=self._own_words)
+        if 0 < self._number_first <= len(self._draft.labels):
+            self._options.highlighted = self._number_first - 1
+            self.action_tick()
 
     @property
     def _options(self) -> OptionList:

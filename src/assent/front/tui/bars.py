@@ -138,6 +138,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """The share of the model's context window that is in use; 0 if unknown."""
     cost: str = ""
     waiting: int = 0
+    background: int = 0
+    """Commands that run in the background."""
     servers: str = ""
     """The state of the MCP servers, if one is not ready."""
     mode_words: str = ""
@@ -237,6 +239,8 @@ class FootLine(Static):
             parts.append(Text(safe(facts.servers, "label"), palette.dim))
         if facts.waiting:
             parts.append(Text(count(facts.waiting, "question"), f"bold {palette.warn}"))
+        if facts.background:
+            parts.append(Text(f"{facts.background} in background (/tasks)", palette.accent))
         if facts.tokens > 0 or (facts.tokens == 0 and not facts.context):
             parts.append(Text(f"{short_number(facts.tokens)} tokens", palette.dim))
         if facts.context:

@@ -1,7 +1,7 @@
 """Shift-Tab: goes from mode to mode. Only the last one takes effect, and not before open questions are answered.
 
-Otherwise, each mode on the way would answer questions that wait and be noted in the conversation, and a call that nobody
-has answered would run because someone passed through a mode that allows it. `/mode NAME` changes the mode at once.
+Otherwise, each mode on the way would be noted in the conversation and answer the questions that wait: a call that
+nobody has answered would run because someone passed a mode that allows it. `/mode NAME` changes the mode at once.
 """
 
 from typing import TYPE_CHECKING
@@ -75,7 +75,7 @@ class ModeCycle:
     async def _choose(self) -> None:
         self._chosen = True
         if self.waits:
-            self._app.panel.say(f"{self.wished}: once this is answered. To answer it by the mode: /mode {self.wished}")
+            self._app.panel.say(f"{self.wished} takes effect after this question; /mode {self.wished} applies it now.")
         else:
             await self.arrive()
 

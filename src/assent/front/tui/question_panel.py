@@ -179,7 +179,7 @@ class ApprovalPanel(QuestionBoard):
         if event.key == "enter":
             return self._enter_means(self.call)
         listed = answers(self._offers(self.call))
-        if self._selects and key in DIGITS[: len(listed)]:
+        if self._selects and key in DIGITS[: len(listed)] and not self._ticks(self.call):
             return listed[int(key) - 1].key
         return key
 
@@ -195,7 +195,8 @@ class ApprovalPanel(QuestionBoard):
         """The keys that answer: only those that are listed, and numbers."""
         details = call.approval.details
         options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
-        return {offer.key for offer in answers(self._offers(call))} | {"A", *DIGITS[: len(options)]}
+        numbers = DIGITS[: len(options)] or self._ticks(call)
+        return {offer.key for offer in answers(self._offers(call))} | {"A", *numbers}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):
@@ -249,7 +250,7 @@ class ApprovalPanel(QuestionBoard):
             self._answer("proceed_once", call, (label,))
         elif key == "y" and draft is not None and draft.writes:
             self.focus()
-        elif key in "aeir" or (key == "y" and draft is not None):
+        elif key in "aeir" or (draft is not None and key in f"y{DIGITS}"):
             self._own_screen = key != "e"
             self.post_message(self.Wanted(key, call, draft))
         elif key == "A":

@@ -150,6 +150,7 @@ class SessionLink:
                 pass
         if envelope.seq:
             self._attention.to_questions()
+            self._attention.to_end_of_turn()
             self._app.modes.questions_changed()
         self._attention.to_input()
         self._status.refresh()

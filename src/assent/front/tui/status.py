@@ -72,6 +72,7 @@ class StatusUpdater:
             context=round(state.conversation.window_share, 3),
             cost=self._cost(),
             waiting=len(state.waiting()),
+            background=sum(not one.outcome for one in state.background.values()),
         )
         self._foot.put(self._facts)
         self._app.query_one(QueueView).put(state.queued, elsewhere=self._inside)
