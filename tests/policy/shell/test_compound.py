@@ -288,6 +288,26 @@ def test_a_guarded_file_is_seen_in_every_shape(command: str, folder: Path) -> No
     assert ruling(command, folder, Rule(ruling="deny", tool="run_shell_command", path="src/**")) == "deny"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x=a.txt; read x < a.txt; cat $x",
+        "for x in a.txt; do read x < a.txt; cat $x; done",
+        "x=a.txt; command read x < a.txt; cat $x",
+        "x=a.txt; printf -v x %s a; cat $x",
+        "readonly x=$(tail -1 a.txt)\nx=a.txt\ncat $x",
+        "declare -u x; x=a.txt; cat $x",
+        "c=readonly; $c x=b\nx=a.txt\ncat $x",
+        "x=a.txt; . ./b; cat $x",
+    ],
+)
+def test_a_variable_that_may_be_set_again_may_name_a_guarded_file(command: str, folder: Path) -> None:
+    rule = Rule(ruling="deny", tool="run_shell_command", path="src/**")
+    details = ExecDetails(command=command, roots=(), directory=str(folder), risk="low", risk_reason="")
+    assert CommandJudge(details, [rule], [], "yolo", (str(folder),)).verdict().ruling != "allow"
+
+
 def test_every_round_of_a_loop_is_what_was_judged(folder: Path) -> None:
     found = judge("for x in a b; do cat $x.txt; done", rules(["cat"]), cwd=str(folder), roots=[str(folder)])
     assert [part.words for part in found.parts] == [("cat", "a.txt"), ("cat", "b.txt")]

@@ -247,7 +247,9 @@ class _Reader:
         self.lexer.variables = (*outside, match[1])
         self._advance()
         self._joiner(())
-        inner = self._list(*closers)
+        inner = self._list(*closers, empty=True)
+        if not inner:
+            raise Refused("a variable that is set without a command")
         self.lexer.variables = outside
         self.depth -= 1
         return _StepDraft(join, [_LoopDraft(start, match[1], [value], inner)], negated=False, timed=False)
