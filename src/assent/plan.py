@@ -50,6 +50,8 @@ class Part(Struct, frozen=True):
     steps: tuple["Step", ...] = ()
     item: str = ""
     """For a wildcard: not what it matches, but the current match of the loop over this variable."""
+    cut: str = ""
+    """What is cut off a variable: `%.py` or `##*/`. Before loops are unrolled, also arithmetic with it: `((x+1))`."""
 
 
 class Word(Struct, frozen=True):
@@ -202,6 +204,18 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
         case Choice():
             inner = [steps for branch in command.branches for steps in (branch.condition, branch.steps)]
             return [*inner, command.otherwise]
+
+
+def without(value: str, cut: str) -> str:
+    """`${value%.*}` and the like. The pattern has at most one `*`."""
+    sign = cut[: 2 if cut[:2] in ("##", "%%") else 1]
+    lazy = "?" if len(sign) == 1 else ""
+    pattern = "".join(f".*{lazy}" if one == "*" else "." if one == "?" else re.escape(one) for one in cut[len(sign) :])
+    if sign[0] == "#":
+        found = re.match(pattern, value, re.DOTALL)
+        return value[found.end() :] if found else value
+    found = re.fullmatch(f"(.*{'' if lazy else '?'}){pattern}", value, re.DOTALL)
+    return found[1] if found else value
 
 
 # Facts about the machine that everyone on it may know, and the programs and libraries installed on it. Nothing about a

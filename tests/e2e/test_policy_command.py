@@ -67,7 +67,7 @@ def test_explain_says_which_rule_decides_each_part_in_words(program: Program):
     asked = program.run("policy", "explain", "--", "git log | sh")
     assert asked.out.startswith("ask: No rule allows `sh`.")
     assert "risk: medium" in asked.out
-    call = program.run("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
+    call = program.run("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a.py", "content": "x"}')
     assert call.out.startswith("ask: changing files needs approval in this mode.")
 
 
@@ -150,10 +150,10 @@ def test_explain_judges_in_the_folder_and_the_mode_of_the_session(program: Progr
     (session,) = program.sessions()
     elsewhere = program.folder.parent / "elsewhere"
     elsewhere.mkdir()
-    call = ("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
+    call = ("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a.py", "content": "x"}')
     assert program.run(*call, "--session", session, cwd=elsewhere).out.startswith("allow: auto_edit mode")
     assert program.run(*call, "--session", session, "--mode", "plan", cwd=elsewhere).out.startswith("deny: plan mode")
-    outside = json.dumps({"file_path": str(elsewhere / "a"), "content": "x"})
+    outside = json.dumps({"file_path": str(elsewhere / "a.py"), "content": "x"})
     assert program.run(*call[:-1], outside, "--session", session, cwd=elsewhere).code == 42
     assert program.run(*call[:-1], outside, cwd=elsewhere).out.startswith("ask: ")
 
@@ -215,7 +215,7 @@ def test_a_grant_is_listed_with_its_reach_and_can_be_revoked(program: Program):
 def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program: Program):
     (program.folder / ".assent").mkdir()
     (program.folder / ".assent" / "policy.toml").write_text('[[rule]]\ntool = "write_file"\ndecision = "allow"\n')
-    call = ("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a", "content": "x"}')
+    call = ("policy", "explain", "--tool", "write_file", "--args", '{"file_path": "a.py", "content": "x"}')
     assert program.run(*call).out.startswith("ask: ")
     assert program.run("trust").code == 130, "nobody is there to agree"
     assert program.run("trust", "--yes").code == 0

@@ -118,7 +118,7 @@ async def test_after_the_yes_the_model_is_told_why_the_edit_does_not_fit(bench: 
 
 
 async def test_a_new_file_with_the_name_of_a_secret_tells_of_nothing(bench: Bench) -> None:
-    verdict = await judged(bench, "write_file", mode="auto_edit", file_path="new.key", content="x\n")
+    verdict = await judged(bench, "write_file", mode="auto_edit", file_path="keys/new.key", content="x\n")
     assert verdict.ruling == "allow"
 
 

@@ -27,6 +27,7 @@ from assent.files.hard_links import SHORT_LOOK, TooManyFiles, has_other_names, s
 from assent.files.protected import secret_name, why_contains_protected, why_protected, why_run, why_secret
 from assent.files.resolve import Resolved, Unusable, resolve
 from assent.files.secret_names import OWN
+from assent.files.tool_settings import at_top, why_setting
 
 Operation = Literal["read", "write", "create", "delete", "list", "rename"]
 Kind = Literal["inside", "outside", "protected", "reject"]
@@ -91,7 +92,7 @@ class Workspace:
                 return PathVerdict("outside", named.path, f"{place.path} is outside the workspace")
         names = self._all_names(target, named, op)
         reason = self._why_protected(names, named.path, op)
-        runs = _first(map(why_run, names)) if op in ("write", "create") else None
+        runs = self._why_run(names, target.path, named.path) if op in ("write", "create") else None
         secret = _first(map(secret_name, names)) if reason and op == "read" else None
         kind = "protected" if reason else "inside"
         return PathVerdict(kind, named.path, reason or "inside the workspace", runs or "", secret or "")
@@ -101,6 +102,14 @@ class Workspace:
         places = {*target.spellings, target.path, *named.spellings, named.path}
         below = [names for place in sorted(places) if (names := self._names_below(place))]
         return below if op == "list" else below + names_by_links(links_around(self.roots, named.path), named.path)
+
+    def _why_run(self, names: list[tuple[str, ...]], *paths: str) -> str | None:
+        return _first(map(why_run, names)) or _first(map(why_setting, names)) or _first(map(self._why_here, paths))
+
+    def _why_here(self, path: str) -> str | None:
+        """Projects below the workspace are known by what is on the disk."""
+        root, names = self.below_root(path) or ("", ())
+        return why_setting(names, lambda depth: depth == 0 or at_top("/".join((root.rstrip("/"), *names[:depth]))))
 
     def _why_protected(self, called: list[tuple[str, ...]], path: str, op: Operation) -> str | None:
         match op:

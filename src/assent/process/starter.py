@@ -252,7 +252,9 @@ class Starter:
             return frame.items[part.item]
         match part.kind:
             case "item":
-                return frame.items[part.text]
+                return _cut(frame.items[part.text], part.cut)
+            case "status" if part.text == "PWD":
+                return _cut(frame.cwd, part.cut)
             case "status":
                 return str(frame.status) if part.text == "?" else self._shown(part.text)
             case "output":
@@ -403,3 +405,16 @@ def _environment(plan: "Plan", given: Mapping[str, str]) -> dict[str, str]:
     folders = given.get("PATH", os.defpath).split(os.pathsep)
     path = os.pathsep.join(one for one in folders if os.path.isabs(one) and not real_below(one, plan.roots))
     return {**kept, **plan.variables, "PATH": path, "TERM": "dumb", "PAGER": "cat"}
+
+
+def _cut(value: str, cut: str) -> str:
+    if not cut:
+        return value
+    from assent.plan import without
+
+    if len(value) > _MAX_CUT:
+        raise Refusal(f"a value of more than {_MAX_CUT:,} characters, from which something is cut off")
+    return without(value, cut)
+
+
+_MAX_CUT = 4_096

@@ -62,6 +62,18 @@ echo $((1024 * 1024))
 basename "$(pwd)"
 printf '%s\n' "$(ls | wc -l)"
 (ls && pwd) || echo no
+x=5; echo "$x" $((x+1))
+f=a.txt; cat "$f"
+f=a.txt && wc -l "$f"
+DIR=src; ls "$DIR"
+v=$(git rev-parse HEAD); echo "$v"
+v=$(git rev-parse HEAD); git show "$v"
+n=$(wc -l < a.txt); echo "$n lines"
+echo "${PWD##*/}"
+[ "${PWD##*/}" = src ] && echo yes
+x=a.b; echo "${x%.*}"
+for f in *.txt; do echo "${f%.txt}"; done
+for f in a.txt; do wc -l "${f%.txt}.txt"; done
 """
 
 
@@ -164,6 +176,50 @@ head -n $? a.txt
 test -v 'a[$(id)]'
 [ -v "a[$(id)]" ]
 exit $?
+x=rm; $x -rf src
+x=--output=f.x; git log "${x%.x}"
+x=.env; cat $x
+x=env; cat ".$x"
+x=.env.x; cat "${x%.x}"
+x=/etc/passwd; cat "$x"
+x=../..; cat $x/y
+x=a.txt; if true; then x=.env; fi; cat $x
+x=a.txt; for i in 1 2; do x=.env; done; cat $x
+x=a.txt; { x=.env; }; cat $x
+x=a.txt; x=.env; cat $x
+(x=a.txt; ls); cat $x
+x=a.txt | cat; cat $x
+false && x=a.txt; cat $x
+v=$(pwd); cd src; ls
+v=$(cat .env); echo "$v"
+v=$(rm a.txt); echo "$v"
+v=$(git rev-parse HEAD); rm "$v"
+v=$(git rev-parse HEAD); $v
+v=$(git rev-parse HEAD) && echo "$v"
+x='a[$(rm y)]'; echo $((x))
+x=010; echo $((x))
+for f in *; do echo $((f)); done
+v=$(git rev-parse HEAD); echo $((v))
+PATH=.; ls
+HOME=/x; ls
+IFS=x; ls
+LD_PRELOAD=./x; ls
+BASH_ENV=x; ls
+http_proxy=x; ls
+x="*.txt"; ls $x
+x="a b"; ls $x
+x=~/a; cat $x
+x=$HOME; ls $x
+x=5; echo "${x:-$(rm y)}"
+x=5; echo "${x/a/b}"
+x=a; echo "${!x}"
+x=a; echo "${x@P}"
+for f in *; do rm "${f%.bak}"; done
+for d in */; do cat "${d%/}/.env"; done
+cat ${PWD##*/}
+cat "${PWD%/*}/x"
+ls ${PWD%/*}
+x=5
 """
 
 
@@ -191,7 +247,16 @@ def test_a_rule_against_a_command_holds_in_every_shape(shape: str, decision: str
 
 
 @pytest.mark.spec("C8")
-@pytest.mark.parametrize("command", ["for c in push; do git $c; done", "for p in git; do $p push; done"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "for c in push; do git $c; done",
+        "for p in git; do $p push; done",
+        "c=push; git $c",
+        "c=push.x; git ${c%.x}",
+        "ls; p=git; $p push",
+    ],
+)
 def test_a_denied_command_is_seen_where_a_loop_puts_it_together(command: str, folder: Path) -> None:
     assert ruling(command, folder, Rule(ruling="deny", command=("git", "push"))) == "deny"
 
@@ -210,11 +275,37 @@ def test_a_denied_command_is_seen_where_a_loop_puts_it_together(command: str, fo
             "echo $(cat src/x.py)",
             "cat $(git ls-files)",
             "for f in src/*; do cat $f; done",
+            'for f in src/*; do cat "${f%x}"; done',
+            "x=src/x.py; cat $x",
+            'x=src; cat "$x/x.py"',
+            "x=src/x.py.z; cat ${x%.z}",
+            'x=$(ls); cat "$x"',
+            'cd src && for f in *; do cat "${f%.z}"; done',
         ),
     ],
 )
 def test_a_guarded_file_is_seen_in_every_shape(command: str, folder: Path) -> None:
     assert ruling(command, folder, Rule(ruling="deny", tool="run_shell_command", path="src/**")) == "deny"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x=a.txt; read x < a.txt; cat $x",
+        "for x in a.txt; do read x < a.txt; cat $x; done",
+        "x=a.txt; command read x < a.txt; cat $x",
+        "x=a.txt; printf -v x %s a; cat $x",
+        "readonly x=$(tail -1 a.txt)\nx=a.txt\ncat $x",
+        "declare -u x; x=a.txt; cat $x",
+        "c=readonly; $c x=b\nx=a.txt\ncat $x",
+        "x=a.txt; . ./b; cat $x",
+    ],
+)
+def test_a_variable_that_may_be_set_again_may_name_a_guarded_file(command: str, folder: Path) -> None:
+    rule = Rule(ruling="deny", tool="run_shell_command", path="src/**")
+    details = ExecDetails(command=command, roots=(), directory=str(folder), risk="low", risk_reason="")
+    assert CommandJudge(details, [rule], [], "yolo", (str(folder),)).verdict().ruling != "allow"
 
 
 def test_every_round_of_a_loop_is_what_was_judged(folder: Path) -> None:

@@ -402,7 +402,7 @@ def test_a_variable_in_front_of_a_command_must_be_known_and_plain() -> None:
     assert decide("FOO=1 mytool", "mytool").decision == "ask"
 
 
-@pytest.mark.parametrize("command", ["python -", "python -c", "node -e", "python /dev/stdin", "ssh x ls"])
+@pytest.mark.parametrize("command", ["python -", "python -c", "node -e", "python /dev/stdin", "ssh x sh"])
 def test_a_rule_of_all_words_allows_no_code_that_nobody_saw(command: str) -> None:
     assert decide(command, command).decision == "ask"
 

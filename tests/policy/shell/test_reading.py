@@ -325,7 +325,7 @@ def test_what_is_not_plain_is_refused(source: str) -> None:
         ("a && ", "an unfinished chain of commands"),
         ("a || ", "an unfinished chain of commands"),
         ("a && && b", "a missing command"),
-        ("a=b; c", "a variable that is set without a command"),
+        ("a=b;", "a variable that is set without a command"),
         ("if a", "without its `then`"),
         ("a <", "a redirection without a target"),
         ("a < {b,c}", "a redirection without a target"),
@@ -427,7 +427,7 @@ def test_a_compound_command_is_read_as_a_tree(source: str, means: str) -> None:
         *(
             "for x in a; do for x in b; do c; done; done",
             "for x in a; do b & done",
-            "for x in a; do x=1 b ${x#a}; done",
+            "for x in a; do x=1 b ${x/a}; done",
         ),
         *(
             "while a; do b; done",

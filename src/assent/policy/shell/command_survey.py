@@ -149,6 +149,8 @@ class _Walk:
             elif kind == "pipeline":
                 stack.extend((child, nested, one) for child, one in reversed(list(self._piped(children, given))))
                 continue
+            elif kind == "process_substitution" and self._text(node).startswith(">"):
+                given = _Input(piped=True)
             inner = nested or kind in _NESTING
             stack.extend((child, inner, given) for child in reversed(children))
 

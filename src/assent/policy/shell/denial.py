@@ -16,6 +16,7 @@ from assent.plan import Word
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import Prefix, loose
 from assent.policy.shell.command_survey import Found, commands_in
+from assent.policy.shell.consoles import statements
 from assent.policy.shell.doubts import (
     certain_name,
     feeds,
@@ -117,6 +118,7 @@ def _candidates(command: Found, programs: frozenset[str]) -> Iterator[_Candidate
     name = loose(words[0].text)
     yield _Candidate(words)
     yield from _plugged(name, words)
+    yield from (_Candidate(one, sure=sure) for one, sure in statements(command))
     if name == "git":
         yield from _aliased(words)
         yield from _set_up(words)

@@ -17,6 +17,7 @@ from assent.policy.shell.command_rules import loose
 from assent.policy.shell.command_survey import Found
 from assent.policy.shell.command_survey import word as source_word
 from assent.policy.shell.computed_commands import runs_computed
+from assent.policy.shell.consoles import reads_unknown
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import protected
 from assent.policy.shell.synonyms import same_program, synonyms
@@ -60,6 +61,7 @@ _ESCAPED = lazy_pattern(r"\\[ntr]")  # for printf they are blanks
 _QUOTING = lazy_pattern(r"[\"'\\]")
 _EXPANDS = lazy_pattern(r"\$(?!(?:HOME|PWD)\b)[\w{(]|`")
 _TOKEN = lazy_pattern(r"[\w.+-]+")
+_IMPORTED = lazy_pattern(r"\b(?:import|from)\s+(\w+)\.")
 _SIGN = lazy_pattern(r"^[+-](?![+-])")
 _MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
 
@@ -69,7 +71,7 @@ Words = tuple[Word, ...]
 def names_program(text: str, programs: frozenset[str]) -> bool:
     """In a recipe of make, a program may follow a sign: `-rm x`."""
     plain = _ESCAPED.sub(" ", text[:_MAX_NAMED_LENGTH])
-    tokens: list[str] = _TOKEN.findall(f"{plain} {unquoted(plain)}")
+    tokens: list[str] = [*_TOKEN.findall(f"{plain} {unquoted(plain)}"), *_IMPORTED.findall(plain)]
     return any(same_program(one) in programs for token in tokens for one in (token, _SIGN.sub("", token)))
 
 
@@ -123,6 +125,8 @@ def _unknown_name(command: Found, name: str, programs: frozenset[str]) -> str | 
 
 
 def _unknown_work(command: Found, name: str, programs: frozenset[str]) -> str | None:
+    if same_program(name) in programs and reads_unknown(command):
+        return "It obeys an input or a file that is not known here"
     words = tuple(part for word in command.words for part in _apart(word))
     use = examine(name, words)
     if command.input and (why := _runs_input(name, use, command, programs)):
@@ -161,7 +165,8 @@ def _code_is_computed(use: Use, name: str, words: Words) -> bool:
 
 
 def _code_runs_others(use: Use, name: str, words: Words, programs: frozenset[str]) -> bool:
-    texts = [word.text for word in words[1:]]
+    scripts = synonyms(same_program(name)).same  # `php composer.phar` has another name, which is compared
+    texts = [word.text for word in words[1:] if basename(word.text) not in scripts]
     if any(runs_computed(name, text) for text in texts):
         return True
     if name in _DATABASES and any(map(_hides_program, texts)):

@@ -7,8 +7,9 @@ variables around a command are judged elsewhere.
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
 from assent.policy.shell.command_rules import CommandRules, covering
-from assent.policy.shell.options import Use
+from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import secret
+from assent.policy.shell.program_models import family_of
 from assent.policy.shell.python_code import only_computes
 from assent.policy.shell.undescribed import plain_flag
 from assent.policy.shell.unwrap import FILE_SHELLS
@@ -27,7 +28,7 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
     if stage.env:
         return False
     if use.model.wrapper is not None and not _is_more_than_a_wrapper(use, texts, rules):
-        return False
+        return _names_remote(use, texts, rules) and all(word.literal for word in stage.words)
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
         return False
     texts = _without_runtime(use, texts)
@@ -38,9 +39,31 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
         or _continues_script(use, texts, rules)
         or _named_code(texts, rules)
         or _named_program_file(use, texts, rules)
+        or (texts[1:] in _ONLY_TELLS and texts[:1] in rules.allow and _knows_help(use))
     )
     return named and all(word.literal for word in stage.words)
 
+
+def _names_remote(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
+    """`ssh HOST uptime` under exactly this rule: plain words, which mean the same to any shell. What would run its
+    input asks.
+    """
+    if use.names != ("ssh",) or use.seen or texts not in rules.allow or not all(map(_PLAIN_WORD.fullmatch, texts[1:])):
+        return False
+    remote = examine(texts[_REMOTE], tuple(map(Word, texts[_REMOTE:]))) if len(texts) > _REMOTE else None
+    return remote is not None and remote.models[0].kind == "program" and not remote.payload
+
+
+def _knows_help(use: Use) -> bool:
+    """Programs of the system: they read no file of the project before they tell about themselves."""
+    plain = use.models[0].kind == "program" and use.models[0].wrapper is None
+    return plain and family_of(use.names[0]) in _OF_THE_SYSTEM
+
+
+_OF_THE_SYSTEM = frozenset(("danger", "files", "system", "text", "writing"))
+_ONLY_TELLS = (("--version",), ("--help",))
+_REMOTE = 2
+_PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9_@%+,./:=][\w@%+,./:=-]*|-{1,2}[A-Za-z0-9][\w=.,/:-]*")
 
 # What a script like `manage.py` is asked for without changing anything but its reports.
 _ASKING = frozenset(

@@ -38,6 +38,9 @@ _SHOWN_NAMES = (
 )
 _SHOWN = lazy_pattern(rf"\$(?:({_SHOWN_NAMES})(?![A-Za-z0-9_])|\{{({_SHOWN_NAMES})\}})")
 _NAME = lazy_pattern(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+_CUT = lazy_pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)((?:##?|%%?)(?!#|%)[A-Za-z0-9_./?-]*\*?[A-Za-z0-9_./?-]*)\}")
+_CALCULATED = lazy_pattern(r"\$(\(\((?:[A-Za-z0-9_ \t+*/%()-]|\$(?=[A-Za-z_])){1,200}\)\))")
+IDENTIFIER = lazy_pattern(r"\$?([A-Za-z_]\w*)")
 _TAB = r"$'\t'"  # the one common string with an escape: `cut -d$'\t'`
 _QUOTED = lazy_pattern(r"[^\"`$\\]+")
 # Inside double quotes, `$` before one of these characters is literal.
@@ -205,6 +208,9 @@ class Lexer:
         if (match := _NAME.match(self.source, self.at)) and (match[1] or match[2]) in self.variables:
             self.at = match.end()
             return Part("item", match[1] or match[2], quoted)
+        if (match := _CUT.match(self.source, self.at)) and (match[1] == "PWD" or match[1] in self.variables):
+            self.at = match.end()
+            return Part("status" if match[1] == "PWD" else "item", match[1], quoted, cut=match[2])
         if match := _SHOWN.match(self.source, self.at):
             self.at = match.end()
             return Part("status", match[1] or match[2], quoted)
@@ -212,13 +218,15 @@ class Lexer:
             self.at += 2
             return Part("status", "?", quoted)
         if self.source.startswith("$((", self.at):
-            return self._number()
+            return self._number(quoted=quoted)
         if self.source.startswith("$(", self.at):
             steps, self.at = self._inner(self.at + 2)
             return Part("output", "()", quoted, steps)
         return None
 
-    def _number(self) -> Part:
+    def _number(self, *, quoted: bool) -> Part:
+        if found := self._calculated(quoted=quoted):
+            return found
         match = EXPRESSION.match(self.source, self.at)
         try:
             found = evaluate(match[1]) if match else None
@@ -228,6 +236,15 @@ class Lexer:
             raise Refused("arithmetic on something other than plain numbers")
         self.at = match.end()
         return Part("text", str(found))
+
+    def _calculated(self, *, quoted: bool) -> Part | None:
+        """Arithmetic on variables whose values are known when loops are unrolled."""
+        match = _CALCULATED.match(self.source, self.at)
+        names = IDENTIFIER.findall(match[1]) if match else []
+        if match is None or not names or not set(names) <= set(self.variables):
+            return None
+        self.at = match.end()
+        return Part("item", names[0], quoted, cut=match[1])
 
     def _tilde(self, start: int) -> Part:
         following = self.source[self.at + 1 : self.at + 2]

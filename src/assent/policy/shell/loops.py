@@ -9,18 +9,42 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assent.lazy_pattern import lazy_pattern
-from assent.plan import Branch, Choice, Command, Group, Loop, Part, Stage, Step, Word, simple_commands
-from assent.policy.shell.lexer import Refused, word_of
+from assent.plan import (
+    Branch,
+    Choice,
+    Command,
+    Group,
+    Loop,
+    Part,
+    Stage,
+    Step,
+    Word,
+    every_step,
+    simple_commands,
+    without,
+)
+from assent.policy.shell.arithmetic import NoNumber, evaluate
+from assent.policy.shell.lexer import IDENTIFIER, Refused, word_of
 from assent.policy.shell.plain_forms import as_test, as_text
 
 MAX_COMMANDS = 200
 
+_LEADING = frozenset(("command", "builtin", "time"))
+_SETTING = frozenset(
+    """
+    read mapfile readarray getopts let eval source . export declare typeset local readonly unset wait set shift trap
+    """.split()  # noqa: SIM905
+)
+_INTEGER = lazy_pattern(r"-?(?:0|[1-9]\d{0,17})")
 _BECOMES_MORE = lazy_pattern(r"[ \t\n*?\[\\]")  # without quotes bash splits it into other words
 
 
 def unrolled(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The same steps without loops over known words. Raises Refused if there are too many commands."""
     found = _Unroller().steps(steps, {})
+    loops = any(isinstance(command, Loop) for step in every_step(steps) for command in step.stages)
+    if loops and any(_sets_variables(stage.words) for stage in simple_commands(found)):
+        raise Refused("a command that may set a variable again")
     if sum(1 for _ in simple_commands(found)) > MAX_COMMANDS:
         raise Refused(f"loops that make more than {MAX_COMMANDS} commands")
     return found
@@ -75,17 +99,41 @@ class _Unroller:
         if part.kind != "item":
             return [part]
         word = known[part.text]
+        if part.cut.startswith("(("):
+            return [Part("text", _calculated(part.cut, known))]
         if word.literal:
-            return [Part("text", _kept_whole(word.text, part))]
+            return [Part("text", _kept_whole(without(word.text, part.cut) if part.cut else word.text, part))]
+        if part.cut:
+            return [part]
         if all(one.kind in ("text", "glob") for one in word.parts):
             return _wild(part, word)
         return [part]
+
+
+def _sets_variables(words: Sequence[Word]) -> bool:
+    """`x=a; read x < list; cat $x`, `readonly x=b; x=a; cat $x`: bash itself runs these, and the variable has another
+    value than it seems.
+    """
+    first, *rest = (word.text for word in words)
+    led = first in _LEADING and not _SETTING.isdisjoint(rest)
+    return first in _SETTING or led or (first == "printf" and any(word.startswith("-v") for word in rest))
 
 
 def _kept_whole(text: str, part: Part) -> str:
     if not part.quoted and (not text or _BECOMES_MORE.search(text)):
         raise Refused(f"`${part.text}` without quotes, which bash may split into other words")
     return text
+
+
+def _calculated(expression: str, known: dict[str, Word]) -> str:
+    """`((x+1))`, if every variable is a plain number: of anything else, bash evaluates the text."""
+    names = IDENTIFIER.findall(expression)
+    if not all(known[name].literal and _INTEGER.fullmatch(known[name].text) for name in names):
+        raise Refused("arithmetic on something other than plain numbers")
+    try:
+        return str(evaluate(IDENTIFIER.sub(lambda name: f"({known[name[1]].text})", expression[2:-2])))
+    except NoNumber:
+        raise Refused("arithmetic on something other than plain numbers") from None
 
 
 def _wild(item: Part, word: Word) -> list[Part]:

@@ -162,12 +162,21 @@ def says(one: Phrase, words: Sequence[Word]) -> Answer:
     grammar = _grammar(one.program, _sub(one.program, [tokens[at] for at in heads]))
     if _may_be_alias(one, grammar, tokens, heads):
         return "maybe"
+    if _reads_options(grammar, tokens):
+        wild = [True] * len(tokens)
     answers = (
         _names_answer(one, grammar, tokens, wild, heads),
         _options_answer(one.options, grammar, tokens, wild),
         _values_answer(one.values, grammar, tokens, wild),
     )
     return "no" if "no" in answers else "maybe" if "maybe" in answers else "yes"
+
+
+def _reads_options(grammar: _Grammar, tokens: list[str]) -> bool:
+    """`curl -K -`: more options are in a file."""
+    names = synonyms(grammar.program).from_files.split()
+    given = {sign for token in tokens if _is_option(token) for sign in _signs(grammar, token)} if names else set[str]()
+    return any(_same_sign(name, grammar, one, alone=False) for name in names for one in given)
 
 
 def _sub(program: str, heads: list[str]) -> str:
@@ -339,7 +348,18 @@ def _given(grammar: _Grammar, tokens: list[str], wild: list[bool]) -> tuple[set[
             if token.startswith(mark):
                 given.add(option)
     several = _combinations(grammar)
-    return given | {one for name in given if name in several for one in several[name].split()}, ends
+    given |= {one for name in given if name in several for one in several[name].split()}
+    return given | _meant_together(grammar, given), ends
+
+
+def _meant_together(grammar: _Grammar, given: set[str]) -> set[str]:
+    """`cp -dpR` is `cp -a`."""
+    own = synonyms(grammar.program).together
+    parts = {
+        meant: [Option(same_option(grammar.program, grammar.sub, one)) for one in many.split()]
+        for many, meant in own.items()
+    }
+    return {meant for meant, wanted in parts.items() if all(_has(one, grammar, given) for one in wanted)}
 
 
 def _marks(grammar: _Grammar) -> dict[str, str]:

@@ -106,6 +106,11 @@ def model(program: str) -> ProgramModel | None:
     return model(found.same) if found.same else found
 
 
+def family_of(program: str) -> str:
+    """The file that describes a program; empty if none does."""
+    return _index().get(program, "")
+
+
 def names() -> list[str]:
     """Names of all programs with a model."""
     return sorted(_index())

@@ -4,9 +4,13 @@ This is the only source of what runs without approval: the words found here are 
 programs or rules; those judge what it found. The second reader, `command_survey`, only looks and must agree.
 """
 
+import re
+
+from msgspec.structs import replace
+
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Branch, Choice, Command, Group, Join, Loop, Redirect, Stage, Step, Word
-from assent.policy.shell.lexer import Lexer, Refused, Token
+from assent.policy.shell.lexer import Lexer, Refused, Token, word_of
 from assent.policy.shell.plain_forms import CONDITIONS, as_test
 
 MAX_STAGES = 64
@@ -17,6 +21,30 @@ _ASSIGNMENT = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*(\+?=|\[)")
 _NAME = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_]*)=")
 # Names in capitals, and proxy variables, mean something to programs.
 _LOOP_VARIABLE = lazy_pattern(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
+# Capitals that neither bash nor programs know.
+_PLAIN_VARIABLES = frozenset(
+    (
+        "A",
+        "B",
+        "BASE",
+        "DEST",
+        "DIR",
+        "DST",
+        "F",
+        "FILE",
+        "FILES",
+        "I",
+        "MSG",
+        "N",
+        "NAME",
+        "OUT",
+        "PATTERN",
+        "SRC",
+        "X",
+        "Y",
+    )
+)
+_FOLLOWED = lazy_pattern(r"[ \t]*(;(?![;&])|\n|&&)")
 _EXPANDING_BODY = lazy_pattern(r"[$`\\]")
 _MEASURES = lazy_pattern(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
 _STANDARD_FILES = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -183,6 +211,9 @@ class _Reader:
         join: Join = ""
         self._skip_newlines()
         while self.token is not None and self._raw() not in closers:
+            if join in ("", ";") and (match := self._assigns()) is not None:
+                steps.append(self._with_variable(join, match, closers))
+                return steps
             steps.append(self._pipeline(join))
             join = self._joiner(closers)
         if join in ("&&", "||"):
@@ -192,6 +223,36 @@ class _Reader:
         if not steps and not empty:
             raise Refused("a missing command")
         return steps
+
+    def _assigns(self) -> re.Match[str] | None:
+        """Whether the next command only sets a variable, for those that follow it."""
+        if self.token is None or self.token.word is None or self.token.more or self.heredocs:
+            return None
+        match = _NAME.match(self.token.raw)
+        follows = _FOLLOWED.match(self.lexer.source, self.token.end)
+        computed = any(part.kind == "output" for part in self.token.word.parts)
+        if match is None or follows is None or (computed and follows[1] == "&&"):  # its failure would end the chain
+            return None
+        plain = _LOOP_VARIABLE.fullmatch(match[1]) or match[1] in _PLAIN_VARIABLES
+        return match if plain and match[1] not in self.lexer.variables else None
+
+    def _with_variable(self, join: Join, match: re.Match[str], closers: tuple[str, ...]) -> _StepDraft:
+        """`x=5; a; b` is `for x in 5; do a; b; done`: the variable is not exported, and nothing sets it again."""
+        assert self.token is not None and self.token.word is not None
+        start, value = self.token.start, _value(self.token.word, match.end())
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Refused(f"commands nested more than {MAX_DEPTH} deep")
+        outside = self.lexer.variables
+        self.lexer.variables = (*outside, match[1])
+        self._advance()
+        self._joiner(())
+        inner = self._list(*closers, empty=True)
+        if not inner:
+            raise Refused("a variable that is set without a command")
+        self.lexer.variables = outside
+        self.depth -= 1
+        return _StepDraft(join, [_LoopDraft(start, match[1], [value], inner)], negated=False, timed=False)
 
     def _joiner(self, closers: tuple[str, ...]) -> Join:
         """The operator between two pipelines; several newlines and a last `;` count as one."""
@@ -364,6 +425,20 @@ def _assignment(raw: str, word: Word) -> tuple[str, str]:
     if name is None or any(part.kind not in ("text", "glob") for part in word.parts):
         raise Refused("an assignment that is not a plain `NAME=value`")
     return name[1], word.text[name.end() :]
+
+
+def _value(word: Word, start: int) -> Word:
+    """What is assigned: bash splits no words here and expands no wildcard."""
+    if word.literal:
+        return Word(word.text[start:])
+    first, *rest = word.parts
+    if first.kind not in ("text", "glob") or len(first.text) < start:
+        raise Refused("an assignment that is not a plain `NAME=value`")
+    parts = [replace(first, text=first.text[start:]), *rest]
+    whole = [replace(one, kind="text" if one.kind == "glob" else one.kind, quoted=True) for one in parts]
+    if all(one.kind == "text" for one in whole):
+        return Word("".join(one.text for one in whole))
+    return word_of([one for one in whole if one.text])
 
 
 def _heredoc(draft: _Draft, token: Token, target: Token) -> _Heredoc:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assent.lazy_pattern import lazy_pattern
-from assent.plan import Branch, Choice, Command, Group, Loop, Stage, Step, Word
+from assent.plan import Branch, Choice, Command, Group, Loop, Stage, Step, Word, branches
 
 _STOPS = (("-e",), ("-eu",), ("-ue",), ("-u",), ("-o", "errexit"))
 _WITH_PIPES = (("-euo", "pipefail"), ("-eo", "pipefail"), ("-o", "pipefail"), ("-uo", "pipefail"))
@@ -69,7 +69,15 @@ def _set(step: Step, rest: Sequence[Step]) -> bool | None:
     stops = "e" in options[0] or options == ("-o", "errexit")
     if options in _WITH_PIPES and not simple:
         return None
-    return stops if not stops or (simple and all(one.join != "||" for one in rest)) or len(rest) == 1 else None
+    alone = len(rest) == 1 and not any(_goes_on(command) for command in rest[0].stages)
+    return stops if not stops or (simple and all(one.join != "||" for one in rest)) or alone else None
+
+
+def _goes_on(command: Command) -> bool:
+    """Whether something in it runs although what was before it failed."""
+    if isinstance(command, Stage):
+        return False
+    return any(step.join == ";" or any(map(_goes_on, step.stages)) for steps in branches(command) for step in steps)
 
 
 def _with(step: Step, variables: Variables) -> Step:

@@ -39,6 +39,7 @@ from assent.policy.shell.recursive_search import (
     without_more_options,
 )
 from assent.policy.shell.rule_reach import further_operands, further_values, inside_git, other_targets
+from assent.policy.shell.same_words import as_named
 from assent.policy.shell.synonyms import same_command
 from assent.policy.shell.undescribed import RUNS_OTHERS, unknown_words
 from assent.policy.shell.variable_prefixes import harmless
@@ -86,6 +87,7 @@ def judge_stage(
 
     `fed`: more words come from its input. `found`: `{}` stands for one file that find finds, or for several.
     """
+    stage = as_named(stage, rules)
     name = program(stage.words[0].text)
     if name == "find" and (clause := exec_clause(stage.words)) is not None:
         return _finding(stage, clause, rules, where, depth)

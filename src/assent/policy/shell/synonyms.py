@@ -54,6 +54,11 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     hands_on: str = ""
     skips: tuple[str, ...] = ()
     folded: bool = False  # case is ignored
+    together: dict[str, str] = {}
+    valued: dict[str, str] = {}
+    from_files: str = ""
+    files: bool = False
+    console: str = ""
     sub: dict[str, "Synonyms"] = {}
 
 
@@ -142,10 +147,34 @@ def renamed(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
         if (rest := _without(words, said.split())) is not None and not _told_otherwise(words, said):
             glued = [word.partition("=")[2] for word in words if said and word.startswith(f"{said}=")]
             yield " ".join((meant, *glued)), tuple(at for at in rest if words[at] != "--")
+    for said, meant in own.valued.items():
+        if (value := _given_value(words, said)) is not None:
+            yield f"{same_program(words[0])} {meant}", tuple(at for at in range(1, len(words)) if at not in value)
     if own.scripts:
         yield from _as_script(words)
     if own.modules and (at := _module(words)) is not None and at < len(words):
-        yield words[at], tuple(range(at + 1, len(words)))
+        yield words[at].removesuffix(".__main__"), tuple(range(at + 1, len(words)))
+
+
+def _given_value(words: Names, said: str) -> tuple[int, ...] | None:
+    """Where `-d recurse`, `-drecurse` or `--dir=rec` is; `said` has the names of the option, and its value."""
+    names, _, wanted = said.partition("=")
+    short, long = names.split()
+    for at, word in enumerate(words[1:], start=1):
+        name, equals, value = word.partition("=")
+        if len(name) > 2 and long.startswith(name):
+            glued = value if equals else ""
+        elif word[:1] == "-" and word[:2] != "--" and short[1] in word:
+            glued = word.partition(short[1])[2]
+        else:
+            continue
+        text = glued or " ".join(words[at + 1 : at + 2])
+        if len(text) >= _MIN_VALUE and wanted.startswith(text):
+            return (at,) if glued else (at, at + 1)
+    return None
+
+
+_MIN_VALUE = 3  # GNU programs accept `rec` for `recurse`
 
 
 def _unsaid(words: Names) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -202,6 +231,8 @@ def _without(words: Names, said: Sequence[str]) -> tuple[int, ...] | None:
     own = synonyms(same_program(words[0]))
     marks = {mark: option for sub in said if sub in own.sub for mark, option in own.sub[sub].marks.items()}
     named = [word.partition("=")[0] if word.startswith("-") else marks.get(word[:1], word) for word in words]
+    if own.files:  # `php ./composer.phar`
+        named = [base if (base := word.rpartition("/")[2]) in said else word for word in named]
     whole = {option for text in (*own.also, *own.also.values()) for option in text.split()}
     named = [next((one for one in said if word not in whole and _abbreviates(word, one)), word) for word in named]
     plain = [word for word in named[1:] if not word.startswith("-")]

@@ -54,7 +54,7 @@ def _direct(found: Found) -> Iterator[Found]:
     if use.names[0] == "parallel":
         yield from _side_by_side([word.text for word in use.payload])
     if use.payload and use.option("-v", "-V") is None:
-        yield replace(_command(use.payload), input=found.input, piped=found.piped)
+        yield replace(_command(use.payload), input=found.input, piped=found.piped, input_file=found.input_file)
     wrapper = use.model.wrapper
     if wrapper is not None and wrapper.payload in ("shell", "remote"):
         for text in _strings(use, remote=wrapper.payload == "remote"):
@@ -84,7 +84,9 @@ def _split_by_env(words: tuple[Word, ...]) -> Iterator[Found]:
 
 def _fed(one: Found, outer: Found) -> Found:
     """A command in a shell also reads what the shell gets."""
-    return replace(one, input=outer.input, piped=outer.piped) if outer.input and not one.input else one
+    if one.input or one.input_file or not (outer.input or outer.input_file):
+        return one
+    return replace(one, input=outer.input, piped=outer.piped, input_file=outer.input_file)
 
 
 def _strings(use: Use, *, remote: bool) -> Iterator[str]:
