@@ -39,12 +39,15 @@ KEYS: dict[Outcome, str] = {
     "run_directly": "d",
     "cancel": "n",
 }
+NONE_OF_THESE = "none of these"
+"""The answer to a question with several ticks if nothing is ticked."""
 
 
-def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
-    """What needs approval, and why."""
+def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) -> Iterator[str]:
+    """What needs approval, and why. `parts`: with what the model asks, which may also be shown one by one."""
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
-    yield from (f"  {line}" for line in _body(call.approval.details, style))
+    if parts or not isinstance(call.approval.details, AskDetails):
+        yield from (f"  {line}" for line in _body(call.approval.details, style))
     if said := description(call.request):
         yield style.dim(f"  the model says: {safe(said, 'label')}")
     if files := unapproved_files(call.approval):
@@ -65,11 +68,9 @@ def unapproved_files(approval: Approval) -> str:
 
 
 def option_lines(approval: Approval) -> Iterator[str]:
-    """The keys offered, with what they mean here."""
+    """The keys offered, with what they mean here; a question of the model is not answered with keys."""
     for key, outcome in offered_keys(approval).items():
         yield f"{key}  {_meaning(outcome, approval)}"
-        if outcome == "proceed_once" and is_yes_or_no(approval.details):
-            yield "n  No"
         if outcome == "proceed_always":
             for number, scope in enumerate(approval.scopes[1:], start=2):
                 yield f"a{number} always: {one_line(scope_in_words(scope))}"
@@ -90,12 +91,6 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
     if (trial := tried(approval.details)) is not None:
         return _AFTER_A_TRIAL[outcome] if outcome in _AFTER_A_TRIAL else yes_to(trial)
     match outcome:
-        case "proceed_once" if is_yes_or_no(approval.details):
-            return "Yes; or an answer in your own words: y TEXT"
-        case "cancel" if isinstance(approval.details, AskDetails):
-            return "decline to answer, with or without a reason: d ask me later"
-        case "proceed_once" if isinstance(approval.details, AskDetails):
-            return "answer: y TEXT, or y and the number of an option; separate several answers with `;`"
         case "proceed_always":
             return f"always: {one_line(scope_in_words(approval.scopes[0]))}"
         case _:
@@ -185,7 +180,7 @@ def _body(details: Details, style: Style) -> Iterator[str]:
             yield from (style.dim(f"{who} says: {line}") for line in safe(description).splitlines()[:1])
         case AskDetails(questions=questions):
             for question in questions:
-                yield from _asked(question, style)
+                yield from asked_lines(question, style)
 
 
 def _command(details: ExecDetails, style: Style) -> Iterator[str]:
@@ -223,7 +218,8 @@ def _url_lines(url: str) -> list[str]:
     return preview(url).shown.splitlines()
 
 
-def _asked(question: Question, style: Style) -> Iterator[str]:
+def asked_lines(question: Question, style: Style) -> Iterator[str]:
+    """One question of the model, with its options."""
     yield from (style.bold(line) for line in safe(question.question).splitlines())
     yield from (f"  {number}  {words}" for number, words in enumerate(option_words(question), start=1))
 
@@ -239,20 +235,6 @@ def option_words(question: Question) -> list[str]:
 def option_labels(question: Question) -> list[str]:
     """What each option answers; a model may give two options the same label."""
     return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
-
-
-def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
-    """The typed answers: separated by `;`, with numbers for options. None if there are too few."""
-    pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]
-    if len(pieces) != len(questions) or not all(pieces):
-        return None
-    return tuple(_spoken(question, piece) for question, piece in zip(questions, pieces, strict=True))
-
-
-def _spoken(question: Question, piece: str) -> str:
-    numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
-    options = {str(number): label for number, label in enumerate(option_labels(question), start=1)}
-    return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
 
 
 def _diff_line(line: str, style: Style) -> str:

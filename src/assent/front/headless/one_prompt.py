@@ -303,6 +303,8 @@ class HeadlessRun:
         """The first time, cancels the turn and keeps what was done. After that, exits at once; the log has it all."""
         self._interrupts += 1
         if self._interrupts > 1:
+            if self._asker is not None:
+                self._asker.stop()  # it may have hidden what is typed
             os._exit(exit_codes.CANCELLED)
         self._cancelling = asyncio.create_task(self._cancel())
 
