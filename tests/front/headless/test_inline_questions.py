@@ -1,9 +1,11 @@
 """Questions of a headless run on a terminal: what happens between an answer and the event that says it was taken."""
 
 import asyncio
+import fcntl
 import os
 import sys
 import termios
+import time
 from collections.abc import Generator
 
 import pytest
@@ -19,7 +21,7 @@ from assent.front.headless.console import Console
 from assent.front.headless.inline_questions import TerminalAsker
 from assent.parts import InputWanted
 from assent.scheduler.call import AwaitingApproval
-from support.waiting import until
+from support.waiting import WAIT_LIMIT, until
 
 pytestmark = pytest.mark.spec("C2")
 
@@ -168,6 +170,20 @@ async def test_a_question_and_the_input_of_a_command_are_asked_one_after_the_oth
     await until(lambda: session.typed)
     assert session.typed == [("two", 0, None)]
     session.asker.stop()
+
+
+def type_half(keyboard: int, keys: str) -> None:
+    """Half a line, which has reached the program's end of the terminal; there, it can be seen only key by key."""
+    ours = sys.stdin.fileno()
+    by_lines = termios.tcgetattr(ours)
+    by_keys = [*by_lines]
+    by_keys[3] &= ~termios.ICANON
+    os.write(keyboard, keys.encode())
+    termios.tcsetattr(ours, termios.TCSANOW, by_keys)
+    deadline = time.monotonic() + WAIT_LIMIT
+    while fcntl.ioctl(ours, termios.FIONREAD, bytes(4)) != len(keys).to_bytes(4, sys.byteorder):
+        assert time.monotonic() < deadline
+    termios.tcsetattr(ours, termios.TCSANOW, by_lines)
 
 
 async def until_printed(capsys: pytest.CaptureFixture[str], text: str) -> str:
@@ -330,7 +346,7 @@ async def test_a_line_that_was_begun_before_the_prompt_is_not_cut(keyboard: int,
     session = Session()
     session.waiting.clear()
     session.asker.start(lambda: None)
-    os.write(keyboard, b"Pa")
+    type_half(keyboard, "Pa")
     await session.tell(CallInput("one", InputWanted("Age: ", 1)))
     os.write(keyboard, b"ris\n")
     shown = await until_printed(capsys, "Age: ")
@@ -345,7 +361,7 @@ async def test_the_end_of_a_word_that_was_begun_too_early_is_no_yes(keyboard: in
     session = Session()
     session.waiting.clear()
     session.asker.start(lambda: None)
-    os.write(keyboard, b"m")
+    type_half(keyboard, "m")
     await session.ask_also("one")
     os.write(keyboard, b"y\n")
     await until_printed(capsys, "your answer [y, n]")
@@ -365,7 +381,7 @@ async def test_a_password_that_is_typed_again_too_early_stays_hidden_and_is_not_
     await until(lambda: session.typed)
     await session.tell(CallInput("one"))
     assert not termios.tcgetattr(keyboard)[3] & termios.ECHO
-    os.write(keyboard, b"s3c")
+    type_half(keyboard, "s3c")
     await session.tell(CallInput("one", InputWanted("Again: ", 2, secret=True)))
     os.write(keyboard, b"ret\n")
     await until_printed(capsys, "Again: ")

@@ -269,6 +269,8 @@ class HeadlessRun:
         elif self._withdrawn:
             summary.status = "cancelled"
         self._output.finish(summary)
+        if refused := self._summariser.refusal():
+            _notice(refused)
         return summary.exit_code()
 
     def _finish_waiting(self) -> int:

@@ -85,12 +85,6 @@ class StreamJsonOutput:
         self.flush()
 
 
-UNASKED = (
-    "Some calls were refused because nobody could be asked. Run this in a terminal, or use --ask wait and answer from\n"
-    "elsewhere; --allowed-tools and --approval-mode control what needs approval."
-)
-
-
 class TextOutput:
     """On a terminal, the reply appears as it arrives; in a pipe, only complete replies are written."""
 
@@ -108,8 +102,6 @@ class TextOutput:
         self._column_open = False
         self._held = ""
         """Trailing line breaks: written only when more text follows, so that no reply ends with blank lines."""
-        self._unasked = False
-        """Whether something was refused because nobody could be asked."""
 
     def known(self, request: CallRequest) -> None:
         self._calls[request.call_id] = request
@@ -159,8 +151,6 @@ class TextOutput:
 
     def finish(self, summary: Summary) -> None:
         self._end_reply()
-        if self._unasked:
-            self._note(UNASKED)
         if summary.error is not None:
             self._note(self._style.red(f"✗ {safe(summary.error.message)}"))
         elif summary.status == "cancelled":
@@ -238,7 +228,6 @@ class TextOutput:
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         mark = self._style.yellow("!") if ended and event.status == "success" else mark
         why = ended if event.failure is None else safe(event.failure.message, "label")
-        self._unasked |= event.failure is not None and event.failure.type == "approval_unavailable"
         line = f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}".rstrip()
         self._note(f"{line}{why and f': {why}'}")
 
