@@ -3,13 +3,15 @@
 For places that print lines (the headless terminal, `assent sessions show`); it asks nobody.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.app.style import Style
 from assent.app.trial_text import trial_lines, trial_title, yes_to
 from assent.app.wording import description, one_line, safe, short_quotes
+from assent.app.wrapping import wrapped
 from assent.approval import (
     Approval,
     AskDetails,
@@ -49,16 +51,20 @@ def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) 
     if parts or not isinstance(call.approval.details, AskDetails):
         yield from (f"  {line}" for line in _body(call.approval.details, style))
     if said := description(call.request):
-        yield style.dim(f"  the model says: {safe(said, 'label')}")
+        yield from _prose(f"  the model says: {safe(said, 'label')}", style.dim, style)
     if files := unapproved_files(call.approval):
-        yield style.yellow(f"  ! {files}")
+        yield from _prose(f"  ! {files}", style.yellow, style)
     for warning in hidden_characters(call.approval.details):
-        yield style.red(f"  ! {safe(warning, 'label')}")
+        yield from _prose(f"  ! {one_line(warning)}", style.red, style)
     if call.approval.untried:
-        yield style.dim(f"  it cannot be tried first: {safe(call.approval.untried, 'label')}")
-    yield style.dim(f"  asked because: {safe(short_quotes(call.approval.why))}")
+        yield from _prose(f"  it cannot be tried first: {one_line(call.approval.untried)}", style.dim, style)
+    yield from _prose(f"  asked because: {one_line(short_quotes(call.approval.why))}", style.dim, style)
     if call.tried_by is not None:
         yield style.dim("  it is being tried")
+
+
+def _prose(text: str, colour: Callable[[str], str], style: Style) -> Iterator[str]:
+    return map(colour, wrapped(text, style.width))
 
 
 def unapproved_files(approval: Approval) -> str:
@@ -184,12 +190,13 @@ def _body(details: Details, style: Style) -> Iterator[str]:
 
 
 def _command(details: ExecDetails, style: Style) -> Iterator[str]:
+    narrower = replace(style, width=max(0, style.width - 2))
     yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
     yield f"in {safe(details.directory, 'label')}"
     if words := sandbox_in_words(details):
-        yield words
+        yield from _prose(words, str, narrower)
     colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
-    yield colour(f"{details.risk} risk: {safe(short_quotes(details.risk_reason), 'label')}")
+    yield from _prose(f"{details.risk} risk: {one_line(short_quotes(details.risk_reason))}", colour, narrower)
     if details.trial is not None:
         yield from trial_lines(details.trial, style)
 
@@ -220,8 +227,11 @@ def _url_lines(url: str) -> list[str]:
 
 def asked_lines(question: Question, style: Style) -> Iterator[str]:
     """One question of the model, with its options."""
-    yield from (style.bold(line) for line in safe(question.question).splitlines())
-    yield from (f"  {number}  {words}" for number, words in enumerate(option_words(question), start=1))
+    narrower = replace(style, width=max(0, style.width - 14))  # it is indented, and may have a number
+    for line in safe(question.question).splitlines():
+        yield from _prose(line, style.bold, narrower)
+    for number, words in enumerate(option_words(question), start=1):
+        yield from _prose(f"  {number}  {words}", str, narrower)
 
 
 def option_words(question: Question) -> list[str]:

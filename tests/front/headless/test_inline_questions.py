@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import os
+import signal
 import sys
 import termios
 import time
@@ -14,11 +15,22 @@ from msgspec.structs import replace
 from assent.app.question_text import question_lines
 from assent.app.settled_output import Played
 from assent.app.style import Style
-from assent.approval import Approval, AskDetails, Choice, ExecDetails, Question, UnapprovedFile
+from assent.approval import Approval, AskDetails, Choice, ExecDetails, Grant, Outcome, Question, UnapprovedFile
 from assent.commands import Answer, Command
-from assent.events import ApprovalAnswered, ApprovalRequested, CallInput, CallRequest, CommandTaken, Envelope, Event
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallInput,
+    CallRequest,
+    CommandTaken,
+    Envelope,
+    Event,
+    TextDelta,
+    ThoughtDelta,
+)
 from assent.front.headless.console import Console
 from assent.front.headless.inline_questions import TerminalAsker
+from assent.front.headless.thinking_line import ThinkingLine
 from assent.parts import InputWanted
 from assent.scheduler.call import AwaitingApproval
 from support.waiting import WAIT_LIMIT, until
@@ -404,3 +416,68 @@ async def test_a_line_without_its_end_waits_for_it(keyboard: int):
     await until(lambda: session.typed)
     assert session.typed == [("one", 1, "Paris")]
     session.asker.stop()
+
+
+# --- the window ---
+
+
+async def test_prose_is_broken_between_words_and_a_command_is_not(
+    keyboard: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "40")
+    session = Session()
+    asked = question("one " * 20)
+    scope = Grant(id="g", kind="exact", tool="run_shell_command", reach=f"Exactly {'this ' * 12}this.", from_call="one")
+    approval = replace(asked.approval, why="because " * 12, scopes=(scope,), options=("proceed_once", "proceed_always"))
+    session.waiting = [replace(asked, approval=approval)]
+    session.asker.start(lambda: None)
+    lines = capsys.readouterr().err.splitlines()
+    (command,) = [line for line in lines if "$ " in line]
+    assert command.count("one") == 20
+    prose = [line for line in lines if line != command]
+    assert max(map(len, prose)) < 40 and sum(line.count("because ") for line in prose) > 8
+    assert all(line.endswith(("this", "this.", "session:")) for line in prose if "this" in line)
+    session.asker.stop()
+
+
+async def test_after_a_stop_the_open_question_is_shown_again(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.asker.start(lambda: None)
+    assert capsys.readouterr().err.count("echo one") == 1
+    os.kill(os.getpid(), signal.SIGCONT)
+    assert "$ echo one" in await until_printed(capsys, "your answer [y, n]")
+    os.write(keyboard, b"y\n")
+    await until(lambda: session.commands)
+    session.asker.stop()
+
+
+async def test_every_key_that_is_offered_is_named_if_the_answer_was_none(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    asked = question("one")
+    scopes = tuple(Grant(id=one, kind="exact", tool="t", reach=f"Reach {one}.", from_call="one") for one in "abc")
+    options: tuple[Outcome, ...] = ("proceed_once", "proceed_always", "cancel")
+    session.waiting = [replace(asked, approval=replace(asked.approval, scopes=scopes, options=options))]
+    session.asker.start(lambda: None)
+    os.write(keyboard, b"what\n")
+    await until_printed(capsys, "please answer with one of: y, a, a2, a3, n")
+    session.asker.stop()
+
+
+async def test_a_model_that_is_silent_is_said_to_be_at_work_until_it_says_something(
+    capsys: pytest.CaptureFixture[str],
+):
+    console, thinks = Console(Style(False), redraws=True), True
+    line = ThinkingLine(console, lambda: thinks)
+    began = asyncio.get_running_loop().time()
+    line.tick(began + 1)
+    assert capsys.readouterr().err == ""
+    line.tick(began + 7.2)
+    assert played(capsys.readouterr().err) == ["… waiting for the model, 7 s"]
+    line.heard(ThoughtDelta("m", "Plan", "hm"))
+    line.tick(began + 8.2)
+    line.heard(TextDelta("m", "It"))
+    assert played(capsys.readouterr().err) == []
+    line.tick(began + 99)
+    assert capsys.readouterr().err == "", "it would stand in the middle of the reply"

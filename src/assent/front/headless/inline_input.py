@@ -70,9 +70,9 @@ class InlineInput:
         self._console.open_question()
         hidden = ", hidden" if self._asked.wanted.secret else ""
         waiting = f"  the command is waiting for your input{hidden}; the model does not see it"
-        self._console.say(self._style.dim(waiting))
+        self._console.tell(waiting, self._style.dim)
         if note:
-            self._console.say(self._style.yellow(note))
+            self._console.tell(note, self._style.yellow)
         self.prompt()
 
     def prompt(self) -> None:

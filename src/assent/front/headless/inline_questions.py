@@ -18,6 +18,7 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import new_key
 from assent.app.question_text import offered_keys, option_lines, question_lines
 from assent.app.spoken_answers import NoAnswer
+from assent.app.style import Style
 from assent.app.text_editor import EditorFailed, edit_text
 from assent.app.wording import safe, who
 from assent.approval import Approval, AskDetails, EditDetails, Outcome
@@ -203,29 +204,33 @@ class TerminalAsker:
 
     def _show(self, asked: _Asked, how_many: int = 1, note: str = "") -> None:
         self._console.say("")
-        for line in question_lines(asked.call, self._style, parts=False):
+        for line in question_lines(asked.call, self._prose_style(), parts=False):
             self._console.say(line)
         for line in asked.parts.keys() if asked.parts is not None else option_lines(asked.call.approval):
-            self._console.say(f"    {line}")
+            self._console.tell(f"    {line}")
         if how_many > 1:
             self._console.say(self._style.dim(f"  ({how_many - 1} more to follow)"))
         self._show_part(asked, note)
 
     def _show_part(self, asked: _Asked, note: str = "") -> None:
-        for line in asked.parts.lines(self._style) if asked.parts is not None else ():
+        for line in asked.parts.lines(self._prose_style()) if asked.parts is not None else ():
             self._console.say(f"  {line}")
         self._prompt(asked, note)
 
     def _prompt(self, asked: _Asked, note: str = "") -> None:
         if note:
-            self._console.say(self._style.yellow(note))
+            self._console.tell(note, self._style.yellow)
         keys = f"your answer [{', '.join(_keys(asked.call.approval))}]: "
         self._console.prompt(f"  {keys if asked.parts is None else asked.parts.prompt()}")
 
     def _ask_again(self, asked: _Asked, why: str) -> None:
-        self._console.say(f"  {why}")
+        self._console.tell(f"  {why}")
         self._again = lambda note: self._prompt(asked, note)
         self._next()
+
+    def _prose_style(self) -> Style:
+        """For the window as wide as it is now."""
+        return Style(self._style.colour, self._console.width)
 
     def _set_echo(self) -> None:
         """What is typed appears only if something asks for it."""
