@@ -9,16 +9,16 @@ def wrapped(text: str, width: int) -> list[str]:
     """
     if not width or cells(text) <= width:
         return [text]
-    indent = " " * (len(text) - len(text.lstrip()) + 2)
-    lines, line = list[str](), ""
-    for word in text.split(" "):
-        longer = f"{line} {word}" if line else word
-        if line.strip() and cells(longer) > width:
-            lines.append(line)
-            line = indent + word
+    begin = text[: len(text) - len(text.lstrip())]
+    first, *words = text.lstrip().split(" ")
+    lines = [begin + first]
+    for word in words:
+        longer = f"{lines[-1]} {word}"
+        if cells(longer) <= width:
+            lines[-1] = longer
         else:
-            line = longer if line else " " * (word == "") + word
-    return [*lines, line]
+            lines.append(f"{begin}  {word}")
+    return lines
 
 
 def cells(text: str) -> int:
