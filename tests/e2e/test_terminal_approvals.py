@@ -79,7 +79,8 @@ def test_a_question_of_the_model_is_answered_by_a_number_or_in_words(program: Pr
         terminal.answer("2")
         terminal.until("(2 of 2) your answer")
         terminal.answer("")
-        terminal.until("nothing was typed")
+        terminal.until("(2 of 2) your answer", 2)
+        assert "nothing was typed" in terminal.shown
         terminal.answer("Ann")
         assert terminal.wait() == 0
     (finished,) = program.events_of_type("call.finished")
