@@ -41,8 +41,6 @@ KEYS: dict[Outcome, str] = {
     "run_directly": "d",
     "cancel": "n",
 }
-NONE_OF_THESE = "none of these"
-"""The answer to a question with several ticks if nothing is ticked."""
 
 
 def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) -> Iterator[str]:
@@ -245,6 +243,10 @@ def option_words(question: Question) -> list[str]:
 def option_labels(question: Question) -> list[str]:
     """What each option answers; a model may give two options the same label."""
     return ["Yes", "No"] if question.type == "yesno" else [one.label for one in question.options]
+
+
+NONE_OF_THESE = "none of these"
+"""The answer to a question of which several options can be ticked, and none is."""
 
 
 def _diff_line(line: str, style: Style) -> str:

@@ -158,17 +158,58 @@ async def test_shift_tab_goes_through_the_modes_but_never_to_yolo(harness: MakeH
 
 @pytest.mark.spec("C6")
 async def test_only_the_mode_that_is_reached_takes_effect(harness: MakeHarness):
-    """Those on the way would answer questions that wait."""
-    async with harness(asks_for(write("notes.txt", "x")), says("Done.")).open(prompt="go") as on:
-        await on.until_asked()
+    async with harness().open() as on:
         on.app.modes.pause = 1e6
         await on.press(*["shift+tab"] * 4)
         await on.until_shown("plan: read only")
-        assert await on.recorded(ModeChanged) == [] and on.runner.waiting()
-        await on.press("n")
+        assert await on.recorded(ModeChanged) == []
+        await on.say("go")
         await on.until_idle()
         assert [event.mode for event in await on.recorded(ModeChanged)] == ["plan"]
-        assert not (on.folder / "notes.txt").exists()
+
+
+@pytest.mark.spec("C6")
+@pytest.mark.parametrize("presses", [1, 2, 3, 4])
+async def test_a_mode_chosen_with_shift_tab_answers_no_open_question(harness: MakeHarness, presses: int):
+    """On the way to `plan` lie modes that would allow what is asked, and `plan` refuses it."""
+    async with harness(asks_for(write("notes.txt", "x")), says("Done.")).open(prompt="go", size=(100, 30)) as on:
+        await on.until_asked()
+        for _ in range(presses):
+            await on.press("shift+tab")
+            await on.until_shown("default → ", "once you have answered", "takes effect after this question")
+        assert await on.recorded(ModeChanged) == [] and on.runner.waiting()
+        await on.press("y")
+        await on.until_idle()
+        mode = ("auto_edit", "auto_try", "contained", "plan")[presses - 1]
+        await on.until(lambda: on.runner.state.mode == mode)
+        assert (on.folder / "notes.txt").exists()
+        assert [event.mode for event in await on.recorded(ModeChanged)] == [mode]
+
+
+@pytest.mark.spec("C6")
+async def test_a_mode_that_waits_is_given_up_by_going_all_the_way_round(harness: MakeHarness):
+    async with harness(asks_for(write("notes.txt", "x")), says("Done.")).open(prompt="go", size=(100, 30)) as on:
+        await on.until_asked()
+        await on.press(*["shift+tab"] * 4)
+        await on.until_shown("default → plan")
+        await on.press("shift+tab")
+        await on.until_shown("· default ·")
+        await on.press("n")
+        await on.until_idle()
+        assert await on.recorded(ModeChanged) == []
+
+
+@pytest.mark.spec("C6")
+async def test_the_mode_command_also_answers_what_waits_and_replaces_a_mode_that_waits(harness: MakeHarness):
+    async with harness(asks_for(write("notes.txt", "x")), says("Done.")).open(prompt="go", size=(100, 30)) as on:
+        await on.until_asked()
+        await on.press(*["shift+tab"] * 4)
+        await on.until_shown("default → plan")
+        await on.press("escape")
+        await on.say("/mode auto_edit")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").exists()
+        assert [event.mode for event in await on.recorded(ModeChanged)] == ["auto_edit"]
 
 
 async def test_the_prompt_is_edited_in_the_persons_editor(

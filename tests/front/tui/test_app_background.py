@@ -30,6 +30,7 @@ async def test_tasks_lists_reads_and_stops_a_background_command(harness: MakeHar
         assert on.app.client is not None
         (one,) = on.app.client.state.background.values()
         assert os.path.exists(f"/proc/{one.pid}")
+        await on.until_shown("1 in background (/tasks)")
         await on.types("/tasks\n")
         await on.until_screen(ListScreen)
         await on.until_shown("running")
@@ -40,6 +41,7 @@ async def test_tasks_lists_reads_and_stops_a_background_command(harness: MakeHar
         await on.press("d")
         await on.until_shown("stopped")
         assert not os.path.exists(f"/proc/{one.pid}")
+        await on.until(lambda: "in background" not in on.shown)
         assert [event.outcome for event in await on.recorded(BackgroundEnded)] == ["stopped"]
 
 

@@ -8,6 +8,7 @@ import pytest
 from assent.config import BadSettings, Notice, TerminalSettings, parse_settings
 from assent.events import ApprovalAnswered
 from assent.front.tui.attention import RESTORE_TITLE, SAVE_TITLE, notice, one_title
+from assent.front.tui.key_guard import KeyGuard
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell, write
 
@@ -123,3 +124,31 @@ async def test_the_title_is_that_of_the_question_on_the_screen(harness: MakeHarn
         await on.until_asked(1)
         await on.until(lambda: any("? Create " in one for one in written))
         assert sum(SAVE_TITLE in one for one in written) == 1
+
+
+# --- the end of a long turn ---
+
+
+@pytest.mark.spec("N5")
+@pytest.mark.parametrize(("took", "silent", "told"), [(95, 95, True), (95, 3, False), (20, 20, False)])
+async def test_whoever_went_away_during_a_long_turn_is_told_that_it_is_over(
+    harness: MakeHarness, took: float, silent: float, told: bool
+):
+    """`silent`: seconds without a key at the end of it."""
+    now = 100.0
+    on = harness(asks_for(shell("while [ ! -e go ]; do sleep 0.02; done")), says("Done."))
+    on.terminal = TerminalSettings(notify=("osc9",))
+    on.guard = KeyGuard(lambda: now, quiet=0, settle=0)
+    async with on.open():
+        written = titled(on)
+        await on.say("go")
+        await on.until_asked()
+        await on.press("y")
+        await on.until(lambda: not on.runner.waiting())
+        now += took - silent
+        await on.press("pagedown", "x")
+        now += silent
+        (on.folder / "go").touch()
+        await on.until_idle()
+        await on.settle()
+        assert written == (["\x1b]9;Assent: Done after 1 min 35 s\x07"] if told else [])

@@ -274,6 +274,15 @@ async def test_between_questions_the_keyboard_follows_what_is_asked(harness: Mak
         await on.until_idle()
 
 
+async def test_ctrl_c_stops_the_turn_and_leaves_half_an_answer_in_the_message(harness: MakeHarness):
+    async with asked(harness, NAME).open(prompt="go") as on:
+        await on.until_asked()
+        await on.types("cart two")
+        await on.press("ctrl+c")
+        await on.until_idle()
+        assert on.app.prompt.text == "cart two" and on.app.prompt.has_focus
+
+
 async def test_ctrl_d_in_the_empty_line_quits_and_keeps_the_question(harness: MakeHarness):
     async with asked(harness, NAME).open(prompt="go") as on:
         await on.until_asked()
@@ -343,6 +352,104 @@ async def test_answers_are_kept_while_the_dialog_is_closed(harness: MakeHarness,
         assert await answers(on) == [("Postgres", "cart", "not yet!")]
 
 
+# --- several ticks ---
+
+
+async def ticking(on: AppHarness) -> None:
+    await on.until_asked()
+    await on.press("enter")
+    await on.until_screen(AskScreen)
+
+
+async def test_own_words_are_added_to_what_is_ticked(harness: MakeHarness):
+    async with asked(harness, TICK).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        await on.press("1", "3", "tab")
+        await on.types("plus DuckDB\n")
+        assert await answers(on) == [("SQLite, MySQL, plus DuckDB",)]
+
+
+async def test_words_that_are_shown_count_wherever_enter_is_pressed(harness: MakeHarness):
+    async with asked(harness, TICK).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        await on.press("tab")
+        await on.types("plus DuckDB")
+        await on.press("shift+tab", "2", "enter")
+        assert await answers(on) == [("Postgres, plus DuckDB",)]
+
+
+@pytest.mark.parametrize("question", [BASE, TICK])
+async def test_what_one_types_in_the_list_are_own_words(harness: MakeHarness, question: Json):
+    async with asked(harness, question).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        await on.types("or 2 of DuckDB\n")
+        assert await answers(on) == [("or 2 of DuckDB",)]
+
+
+@pytest.mark.parametrize("question", [BASE, TICK])
+async def test_typing_that_was_under_way_when_the_list_appeared_neither_ticks_nor_answers(
+    harness: MakeHarness, question: Json
+):
+    on = asked(harness, question)
+    person = Person(on)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        await person.presses("y", at=1.0)
+        await on.until_screen(AskScreen)
+        for place, key in enumerate(["e", "s", "space", "1", "space", "o", "enter"]):
+            await person.presses(key, at=1.1 + place / 10)
+        await on.until_shown("chooses nothing here")
+        assert "[x]" not in on.shown and on.app.screen.query_one(Input).value == ""
+        assert await on.recorded(ApprovalAnswered) == []
+
+
+async def test_enter_with_nothing_ticked_says_what_it_would_answer_and_does_so_the_second_time(harness: MakeHarness):
+    async with asked(harness, TICK).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        await on.press("down", "enter")
+        await on.until_shown("Nothing is ticked. Enter again answers “none of these”")
+        assert await on.recorded(ApprovalAnswered) == []
+        await on.press("enter")
+        assert await answers(on) == [("none of these",)]
+
+
+@pytest.mark.parametrize("enter", ["no", "select"])
+async def test_a_number_at_the_question_opens_the_list_and_ticks(harness: MakeHarness, enter: str):
+    async with asked(harness, TICK, enter=enter).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        assert "2  Postgres" in panel_of(on) and "2. decline" not in panel_of(on)
+        await on.press("2")
+        await on.until_screen(AskScreen)
+        assert "[x] Postgres" in on.shown and on.shown.count("[x]") == 1
+        await on.press("3", "enter")
+        assert await answers(on) == [("Postgres, MySQL",)]
+
+
+async def test_a_double_enter_does_not_answer_with_none(harness: MakeHarness):
+    on = asked(harness, TICK)
+    person = Person(on)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        await person.presses("enter", at=1.0)
+        await on.until_screen(AskScreen)
+        await person.presses("enter", at=2.0)
+        await on.until_shown("Nothing is ticked")
+        await person.presses("enter", at=2.2)
+        await on.until_shown("too fast to be an answer")
+        assert await on.recorded(ApprovalAnswered) == []
+        await person.presses("2", at=3.0)
+        await on.until_shown("Enter takes what is ticked")
+        await person.presses("enter", at=4.0)
+        assert await answers(on) == [("Postgres",)]
+
+
+async def test_enter_in_the_empty_line_takes_what_is_ticked(harness: MakeHarness):
+    async with asked(harness, TICK).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        await on.press("2", "tab", "enter")
+        assert await answers(on) == [("Postgres",)]
+
+
 # --- with a list to select from ---
 
 
@@ -392,11 +499,8 @@ async def test_with_enter_select_a_plan_is_accepted_with_its_row(harness: MakeHa
         assert answer.answers == ("Carry it out, with edits that run without asking",)
 
 
-@pytest.mark.parametrize("questions", [(TICK,), (BASE, DROP)])
-async def test_with_enter_select_what_needs_more_than_one_choice_has_numbers_only_at_the_answers(
-    harness: MakeHarness, questions: tuple[Json, ...]
-):
-    async with asked(harness, *questions, enter="select").open(prompt="go", size=(80, 40)) as on:
+async def test_with_enter_select_several_questions_have_numbers_only_at_the_answers(harness: MakeHarness):
+    async with asked(harness, BASE, DROP, enter="select").open(prompt="go", size=(80, 40)) as on:
         await on.until_asked()
         assert "› 1. answer (y)" in panel_of(on) and "2. decline (d)" in panel_of(on)
         assert "1  " not in panel_of(on) and "·  SQLite" in panel_of(on)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from assent.approval import (
     AskDetails,
@@ -284,6 +285,11 @@ def server() -> RecordedSession:
 
 
 DATABASE = Question(question="Which database should it be?", options=(Choice("SQLite", "one file"), Choice("Postgres")))
+FEATURES = Question(
+    question="Which features should the shop have?",
+    multi_select=True,
+    options=(Choice("Search", "full text"), Choice("Coupons"), Choice("Reviews", "with stars")),
+)
 DROP = Question(question="May it be dropped?", type="yesno")
 NAME = Question(question="What is its name?", type="text", placeholder="cart")
 
@@ -330,6 +336,14 @@ def opens(key: str, *more: str) -> Play:
         await presses(*more)(pilot)
 
     return play
+
+
+async def next_mode(pilot: "Pilot[None]") -> None:
+    """Until it is said when the mode takes effect."""
+    await presses("shift+tab", "shift+tab")(pilot)
+    while "after this question" not in f"{pilot.app.query_one('#question-keys', Static).content}":
+        await pilot.pause(0.02)
+    await settle(pilot)
 
 
 def views(*keys: str) -> Play:
@@ -398,6 +412,11 @@ SCREENS: dict[str, tuple[Callable[[], RecordedSession], Play | None]] = {
     "answer-arguments": (server, opens("i")),
     "answer-question": (question, opens("y")),
     "answer-question-back": (question, opens("y", "2", "1", "escape")),
+    "ask-ticks": (lambda: question(FEATURES), None),
+    "select-ticks": (lambda: question(FEATURES), None),
+    "answer-ticks": (lambda: question(FEATURES), opens("1", "3", "tab", *"dark")),
+    "answer-ticks-none": (lambda: question(FEATURES), opens("y", "enter")),
+    "ask-next-mode": (lambda: run("python3 -m unittest -v"), next_mode),
     "help": (RecordedSession, types("/help")),
     "stats": (told, types("/stats")),
     "tools": (RecordedSession, types("/tools")),

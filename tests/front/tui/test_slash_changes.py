@@ -8,6 +8,7 @@ import pytest
 from assent.commands import Submit
 from assent.events import ChatCompressed, ContextLoaded
 from assent.files.workspace import Workspace
+from assent.front.tui.lists import ListScreen
 from assent.front.tui.small_screens import ReviewScreen
 from assent.tools.builtin import builtin_tools
 from support.session_harness import SessionHarness, call, calls, text
@@ -122,6 +123,21 @@ async def test_rewind_takes_back_the_conversation_and_the_files_after_a_preview(
         assert (root / "a.txt").read_text() == "old\n" and not (root / "b.txt").exists()
         assert slash.runner.state.history() == ()
         assert slash.did == [("prompt", "change it")]  # to be sent again, with other words
+
+
+@pytest.mark.spec("J10")
+async def test_esc_in_the_preview_of_a_rewind_leads_back_to_the_list(tmp_path: Path, preferences: Path):
+    async with open_slash(writing_harness(tmp_path), preferences, mode="auto_edit", size=(100, 30)) as slash:
+        await ask(slash, "change it")
+        await slash.until(lambda: slash.runner.idle)
+        await slash.open("/rewind")
+        for _ in range(2):
+            await slash.press("enter")
+            await agree(slash, "1 prompt and what followed", key="escape")
+            await slash.until(lambda: isinstance(slash.app.screen, ListScreen))
+        await slash.press("escape")
+        await slash.finish()
+        assert slash.runner.state.history() != ()
 
 
 @pytest.mark.spec("J10")

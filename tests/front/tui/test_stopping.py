@@ -83,6 +83,10 @@ async def test_ctrl_c_clears_what_is_typed_and_twice_quits(harness: MakeHarness)
         await on.types("hello")
         await on.press("ctrl+c")
         assert on.app.prompt.is_empty
+        await on.press("up")
+        assert on.app.prompt.text == "hello", "nothing is lost"
+        await on.press("ctrl+c")
+        assert on.app.prompt.is_empty
         await on.press("ctrl+c")
         await on.until_shown("Press Ctrl-C again to quit")
         await on.press("ctrl+c")

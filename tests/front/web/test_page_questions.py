@@ -291,6 +291,30 @@ def test_a_question_of_the_model_is_answered_by_choice_and_in_ones_own_words(ser
     expect(tab.page.locator(".call .inside")).to_contain_text(re.compile(r"<b>blue</b>\s+Why\?\s+because"))
 
 
+@pytest.mark.spec("E3")
+def test_several_options_are_ticked_with_own_words_or_none_of_them(served: Served, windows: Windows) -> None:
+    which = {
+        "question": "Which features?",
+        "multiSelect": True,
+        "options": [{"label": "Search"}, {"label": "Coupons"}, {"label": "Reviews"}],
+    }
+    asked = {"name": "ask_user", "args": {"questions": [which, {**which, "question": "Which tests?"}]}, "id": "ask"}
+    tab = windows.open()
+    tab.begin(served.play(asks_for(asked), says("So be it.")), served.project())
+    card = tab.card("The model asks you")
+    features, tests = card.get_by_role("group", name="Which features?"), card.get_by_role("group", name="Which tests?")
+    features.get_by_role("textbox", name="And in your own words").fill("dark mode")
+    features.get_by_role("checkbox", name="Search").check()
+    features.get_by_role("checkbox", name="Reviews").check()
+    tests.get_by_role("checkbox", name="Coupons").check()
+    tests.get_by_role("checkbox", name="none of these").check()
+    expect(tests.get_by_role("checkbox", name="Coupons")).not_to_be_checked()
+    card.get_by_role("button", name="Answer").click()
+    tab.sees("So be it.")
+    answered = re.compile(r"Search, Reviews, dark mode\s+Which tests\?\s+none of these")
+    expect(tab.page.locator(".call .inside")).to_contain_text(answered)
+
+
 @pytest.mark.spec("H2")
 def test_the_models_list_of_steps_is_shown_as_a_list(served: Served, windows: Windows) -> None:
     steps = [{"description": "Read", "status": "completed"}, {"description": "Write", "status": "in_progress"}]

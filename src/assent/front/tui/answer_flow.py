@@ -33,8 +33,9 @@ class AnswerFlow:
         """`key` is the key pressed at the question."""
         push, call, guard = self._app.push_screen, self._call, self._guard
         match key:
-            case "a" | "y" if self._draft is not None:
-                push(AskScreen(call, guard, self._draft, own_words=key == "a"), self._reply)
+            case _ if self._draft is not None and key != "r":
+                number = int(key) if key.isdecimal() else 0
+                push(AskScreen(call, guard, self._draft, own_words=key == "a", number=number), self._reply)
             case "a":
                 push(ScopeScreen(call, guard), self._always)
             case "r":
@@ -76,3 +77,5 @@ class AnswerFlow:
         self._send(outcome="modify_with_editor", content=content if changed else details.new)
         if not changed:
             self._app.note("Nothing was changed.")
+        if self._app.prompt.is_empty:
+            self._app.panel.focus()

@@ -126,13 +126,23 @@ def legend(listed: Sequence[Offer], palette: Palette, width: int, *, seen: bool)
     return wrapped([_labelled(offer, palette, seen=seen) for offer in listed], width)
 
 
-def menu(listed: Sequence[Offer], chosen: int, palette: Palette, width: int, *, seen: bool, first: int = 0) -> Text:
+def menu(
+    listed: Sequence[Offer],
+    chosen: int,
+    palette: Palette,
+    width: int,
+    *,
+    seen: bool,
+    first: int = 0,
+    numbered: bool = True,
+) -> Text:
     """One answer on each line, the chosen one marked; other keys below. Those before `first` are listed above."""
     lines, margin = list[Text](), "  " if first else ""
     for place, offer in list(enumerate(answers(listed)))[first:]:
         style = palette.dim if _is_blocked(offer, seen=seen) else "bold" if place == chosen else ""
         mark = "›" if place == chosen else " "
-        lines.append(_clickable(Text(f"{margin}{mark} {place + 1}. {offer.meaning} ({offer.key})", style=style), offer))
+        number = f"{place + 1}. " if numbered else ""
+        lines.append(_clickable(Text(f"{margin}{mark} {number}{offer.meaning} ({offer.key})", style=style), offer))
     moves = [_labelled(offer, palette, seen=seen) for offer in listed if not offer.answers]
     return Text("\n").join([*lines, *([wrapped(moves, width)] if moves else [])])
 

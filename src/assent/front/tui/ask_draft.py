@@ -1,11 +1,14 @@
 """What a person has answered so far to questions of the model: kept until it is sent, even while no screen is open."""
 
-from assent.app.question_text import option_labels
+from assent.app.question_text import NONE_OF_THESE, option_labels
 from assent.approval import Question
 
 
 class Reply:
-    """The answer to one question: options, or own words. Text that was typed stays, even if an option is chosen."""
+    """The answer to one question: options, or own words; both, if several options can be ticked.
+
+    Text that was typed stays, even if an option is chosen instead.
+    """
 
     def __init__(self) -> None:
         self.chosen: set[int] = set()
@@ -48,6 +51,11 @@ class AskDraft:
     def given(self) -> int:
         return sum(reply.given for reply in self._replies)
 
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing is ticked or written."""
+        return not self.reply.chosen and not self.reply.words.strip()
+
     def choose(self, places: set[int]) -> bool:
         self.reply.chosen, self.reply.own = places, False
         return self._next()
@@ -78,4 +86,7 @@ class AskDraft:
 
 def _said(question: Question, reply: Reply) -> str:
     labels = option_labels(question)
-    return reply.words if reply.own else ", ".join(labels[place] for place in sorted(reply.chosen))
+    chosen = [labels[place] for place in sorted(reply.chosen)]
+    if question.multi_select:
+        return ", ".join(filter(None, (*chosen, reply.words.strip()))) or NONE_OF_THESE
+    return reply.words if reply.own else ", ".join(chosen)

@@ -19,6 +19,13 @@ def chosen_at_once(questions: Sequence[Question]) -> list[str]:
     return labels if len(labels) <= len(DIGITS) else []
 
 
+def ticked_later(questions: Sequence[Question]) -> str:
+    """The numbers of options that can be ticked, if there is one question: a number opens the list, and ticks there."""
+    if len(questions) != 1 or not questions[0].multi_select:
+        return ""
+    return DIGITS[: len(option_labels(questions[0]))]
+
+
 def answered_by(key: str, details: Details) -> str | None:
     """The option that this key answers."""
     if not isinstance(details, AskDetails):
@@ -37,7 +44,7 @@ def ask_keys(draft: AskDraft, *, selects: bool) -> list[tuple[str, str]]:
         return [("y", "Yes"), ("n", "No"), own_words, *DECLINE]
     if labels and selects:
         return [*zip(DIGITS, labels, strict=False), OWN_WORDS, *DECLINE]
-    return [("y", _answer_words(draft, len(labels), selects=selects)), *DECLINE]
+    return [("y", _answer_words(draft, len(labels or ticked_later(draft.questions)), selects=selects)), *DECLINE]
 
 
 def _answer_words(draft: AskDraft, options: int, *, selects: bool) -> str:

@@ -14,15 +14,17 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import option_words
+from assent.app.question_text import NONE_OF_THESE, option_words
 from assent.app.wording import safe
 from assent.front.tui.answer_screens import AnswerBox, AnswerList, AnswerScreen
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput
+from assent.front.tui.typed_elsewhere import letter
 
 CHOOSE = "Enter or a number chooses · Tab own words"
-TICK = "Space or a number ticks, Enter takes what is ticked · Tab own words"
+TICK = "Space or a number ticks, Enter takes what is ticked · Tab add own words"
+NOTHING = f"Nothing is ticked. Enter again answers “{NONE_OF_THESE}” · Space or a number ticks"
 WRITE = "Enter answer"
 
 
@@ -33,11 +35,16 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
     AskScreen OptionList, AskScreen OptionList:focus { max-height: 35vh; }
     """
 
-    def __init__(self, call: AwaitingApproval, guard: KeyGuard, draft: AskDraft, *, own_words: bool = False) -> None:
-        """`own_words`: the person does not want one of the options."""
+    def __init__(
+        self, call: AwaitingApproval, guard: KeyGuard, draft: AskDraft, *, own_words: bool = False, number: int = 0
+    ) -> None:
+        """`own_words`: the person does not want one of the options. `number`: the option to begin with, from 1."""
         super().__init__(call, guard)
         self._draft = draft
         self._own_words = own_words
+        self._number_first = number
+        self._none = False
+        """Whether the person was told that Enter answers with none of the options."""
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
@@ -49,6 +56,9 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def on_mount(self) -> None:
         self._show(own_words=self._own_words)
+        if 0 < self._number_first <= len(self._draft.labels):
+            self._options.highlighted = self._number_first - 1
+            self.action_tick()
 
     @property
     def _options(self) -> OptionList:
@@ -68,12 +78,16 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         self._options.display = not draft.writes
         self._options.highlighted = None if draft.writes else min(draft.reply.chosen, default=0)
         self._prepare_field()
-        self.query_one("#how", Static).update(_how(draft))
+        self._say_how()
         (self._field if own_words or draft.writes or draft.reply.own else self._options).focus()
+
+    def _say_how(self, *, none: bool = False) -> None:
+        self._none = none
+        self.query_one("#how", Static).update(_how(self._draft, none=none))
 
     def _prepare_field(self) -> None:
         draft, field = self._draft, self._field
-        otherwise = "your answer" if draft.writes else "another answer"
+        otherwise = "your answer" if draft.writes else "and in your own words" if self._ticks else "another answer"
         field.placeholder = safe(draft.question.placeholder, "label") or otherwise
         field.value = draft.reply.words
         field.cursor_position = len(field.value)
@@ -97,12 +111,28 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
     # --- keys ---
 
     def took_key(self, event: Key) -> None:
-        if self.focused is not self._options or not (event.character or "").isdecimal():
+        text = letter(event)
+        if self.focused is not self._options or not text or event.key == "space":
             return
-        place = int(event.character or "0") - 1
-        if 0 <= place < len(self._draft.labels):
-            event.stop()
+        event.stop()
+        if not text.isdecimal():
+            self._begin_words(text)
+        elif 0 <= (place := int(text) - 1) < len(self._draft.labels) and self._chooses:
             self._number(place)
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether a number or the space bar was pressed, and is not part of a text that was typed in the list."""
+        self._typed &= not self.was_quiet
+        return not self._typed
+
+    def _begin_words(self, text: str) -> None:
+        """Whoever types in the list wants to answer in own words, unless they were typing when it appeared."""
+        if not self.was_quiet:
+            return
+        self.at_work, self._typed = True, False
+        self._field.focus()
+        self._field.insert_text_at_cursor(text)
 
     def _number(self, place: int) -> None:
         """A number ticks at once; to choose, it needs a pause before it, like any answer."""
@@ -115,12 +145,14 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             self.say_too_fast()
 
     def action_tick(self) -> None:
-        if self._ticks and self.focused is self._options and self._options.highlighted is not None:
-            self._tick(self._options.highlighted)
+        here = self._options.highlighted if self.focused is self._options else None
+        if self._ticks and here is not None and self._chooses:
+            self._tick(here)
 
     def _tick(self, place: int) -> None:
         self.at_work |= self.was_quiet
         self._draft.reply.chosen ^= {place}
+        self._say_how()
         self._list_options()
         self._options.highlighted = place
 
@@ -140,16 +172,29 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
     # --- answers ---
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """If nothing is ticked, the highlighted option is the answer."""
-        ticked = self._draft.reply.chosen if self._ticks else set[int]()
-        self._choose(ticked or {event.option_index})
+        if self._ticks:
+            self._take_ticks()
+        else:
+            self._choose({event.option_index})
+
+    def _take_ticks(self) -> None:
+        """With own words, if there are any."""
+        if self._draft.nothing and not self._none:
+            self.at_work = False  # the next Enter is an answer only after a pause
+            self._say_how(none=True)
+        else:
+            self._choose(self._draft.reply.chosen)
 
     def on_input_changed(self) -> None:
         self._draft.reply.words = self._field.value
+        if self._none:
+            self._say_how()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if words := event.value.strip():
             self._go_on(more=self._draft.write(words))
+        elif self._ticks:
+            self._take_ticks()
 
     def _choose(self, places: set[int]) -> None:
         self._go_on(more=self._draft.choose(places))
@@ -161,7 +206,8 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             self.dismiss(self._draft.answers)
 
 
-def _how(draft: AskDraft) -> str:
-    keys = WRITE if draft.writes else TICK if draft.question.multi_select else CHOOSE
+def _how(draft: AskDraft, *, none: bool) -> str:
+    ticks = NOTHING if none else TICK
+    keys = WRITE if draft.writes else ticks if draft.question.multi_select else CHOOSE
     back = "Esc back one question" if draft.place else "Esc back"
     return f"{keys} · {back}{', answers are kept' if draft.number else ''}"

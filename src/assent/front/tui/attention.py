@@ -6,7 +6,7 @@ How the terminal is asked to notify is in the settings (`[terminal] notify`); wh
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assent.app.wording import safe
+from assent.app.wording import duration, safe
 from assent.config import Notice
 from assent.front.tui.key_guard import KeyGuard
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 AWAY_SECONDS = 10.0
 """After this long without a key, the person may be elsewhere, even if the terminal cannot tell."""
+LONG_SECONDS = 30.0
+"""The end of a turn is worth a notice if it took this long."""
 MAX_TITLE = 60
 SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 
@@ -27,6 +29,8 @@ class Attention:
         self._app = app
         self._guard = guard
         self._notices = notices
+        self._busy_since: float | None = None
+        """Since when a turn has been running, by the clock of the keys."""
         self._titled = ""
         """The terminal's title, if it is ours."""
 
@@ -66,6 +70,16 @@ class Attention:
         elif had and not panel.display:
             app.prompt.focus()
 
+    def to_end_of_turn(self) -> None:
+        """Whoever went away while a long turn ran is told that it is over."""
+        app, now = self._app, self._guard.now
+        if app.client is not None and app.client.state.open_prompt is not None:
+            self._busy_since = now if self._busy_since is None else self._busy_since
+        elif self._busy_since is not None:
+            took, self._busy_since = now - self._busy_since, None
+            if took >= LONG_SECONDS and self._is_away:
+                self._send_notices(f"Done after {duration(took * 1000)}")
+
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Someone else answered, or the question has changed: what was being typed no longer applies."""
         from assent.front.tui.answer_screens import AnswerScreen
@@ -84,11 +98,12 @@ class Attention:
         from assent.app.question_text import question_title
 
         self._set_title(call)
-        if not away:
-            return
+        if away:
+            self._send_notices(one_title(question_title(call.approval.details)))
+
+    def _send_notices(self, text: str) -> None:
         if "bell" in self._notices:
             self._app.bell()
-        text = one_title(question_title(call.approval.details))
         self._app.write_to_terminal("".join(notice(kind, text) for kind in self._notices))
 
     def _set_title(self, call: "AwaitingApproval") -> None:

@@ -128,6 +128,8 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     model: str = ""
     mode: str = "default"
+    next_mode: str = ""
+    """The mode that takes effect once the open questions are answered."""
     folder: str = ""
     branch: str = ""
     tokens: int = 0
@@ -136,6 +138,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """The share of the model's context window that is in use; 0 if unknown."""
     cost: str = ""
     waiting: int = 0
+    background: int = 0
+    """Commands that run in the background."""
     servers: str = ""
     """The state of the MCP servers, if one is not ready."""
     mode_words: str = ""
@@ -146,7 +150,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 
 def _less_and_less(facts: Facts) -> Iterator[Facts]:
     """Everything first, then without what matters least. The mode and the questions always stay."""
-    facts = replace(facts, mode_words=MODE_WORDS.get(facts.mode, "") if facts.mode != "default" else "")
+    facts = replace(facts, mode_words=_mode_words(facts))
     yield facts
     if facts.context:
         yield (facts := replace(facts, tokens=0))
@@ -157,6 +161,12 @@ def _less_and_less(facts: Facts) -> Iterator[Facts]:
     yield (facts := replace(facts, tokens=-1, cost=""))
     yield (facts := replace(facts, brief=True))
     yield replace(facts, context=0.0)
+
+
+def _mode_words(facts: Facts) -> str:
+    if facts.next_mode:
+        return "once you have answered"
+    return MODE_WORDS.get(facts.mode, "") if facts.mode != "default" else ""
 
 
 def server_words(servers: Sequence[ServerInfo]) -> str:
@@ -214,7 +224,8 @@ class FootLine(Static):
     def _left(self, facts: Facts) -> Text:
         palette = self._styler().palette
         colour = {"yolo": f"bold {palette.bad}", "auto_edit": palette.warn, "plan": palette.good}
-        mode = Text(f"{facts.mode}: {facts.mode_words}" if facts.mode_words else facts.mode)
+        name = f"{facts.mode} → {facts.next_mode}" if facts.next_mode else facts.mode
+        mode = Text(f"{name}: {facts.mode_words}" if facts.mode_words else name)
         mode.stylize(colour.get(facts.mode, palette.dim))
         place = safe(short_path(facts.folder), "label") + (f" ({safe(facts.branch, 'label')})" if facts.branch else "")
         model = Text(safe(facts.model.rpartition("/")[2], "label") or "opening…", palette.dim)
@@ -228,6 +239,8 @@ class FootLine(Static):
             parts.append(Text(safe(facts.servers, "label"), palette.dim))
         if facts.waiting:
             parts.append(Text(count(facts.waiting, "question"), f"bold {palette.warn}"))
+        if facts.background:
+            parts.append(Text(f"{facts.background} in background (/tasks)", palette.accent))
         if facts.tokens > 0 or (facts.tokens == 0 and not facts.context):
             parts.append(Text(f"{short_number(facts.tokens)} tokens", palette.dim))
         if facts.context:

@@ -1,6 +1,7 @@
-"""Shift-Tab: goes from mode to mode. Only the last one takes effect.
+"""Shift-Tab: goes from mode to mode. Only the last one takes effect, and not before open questions are answered.
 
-Otherwise, each mode on the way would answer waiting questions and be noted in the conversation.
+Otherwise, each mode on the way would be noted in the conversation and answer the questions that wait: a call that
+nobody has answered would run because someone passed a mode that allows it. `/mode NAME` changes the mode at once.
 """
 
 from typing import TYPE_CHECKING
@@ -23,30 +24,69 @@ class ModeCycle:
     def __init__(self, app: "AssentApp") -> None:
         self._app = app
         self._timer: Timer | None = None
+        self._chosen = False
+        """Whether the choice is made; it may still wait for an answer."""
+        self._sent: Mode | None = None
         self.wished: Mode | None = None
         """The mode that is shown but not yet in effect."""
         self.pause = PAUSE_SECONDS
+
+    @property
+    def waits(self) -> bool:
+        """Whether the mode takes effect only after open questions."""
+        return self.wished is not None and self._asked
+
+    @property
+    def _asked(self) -> bool:
+        return self._app.client is not None and bool(self._app.client.state.waiting())
 
     def forward(self) -> None:
         client = self._app.client
         if client is None:
             return
         now = self.wished or client.state.mode
-        self.wished = MODES[(MODES.index(now) + 1) % len(MODES)] if now in MODES else MODES[0]
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self._app.set_timer(self.pause, self.arrive)
+        wished = MODES[(MODES.index(now) + 1) % len(MODES)] if now in MODES else MODES[0]
+        self.wished = wished if wished != client.state.mode or not self._asked else None
+        self._stop_timer()
+        self._chosen = False
+        self._timer = self._app.set_timer(self.pause, self._choose)
         self._app.show_status()
 
     def forget(self) -> None:
-        """The session is another one."""
+        """The session is another one, or its mode was set in another way."""
+        self._stop_timer()
         self.wished = None
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def questions_changed(self) -> None:
+        if self.wished is not None and self._chosen and not self._asked:
+            self._app.spawn(self.arrive())
+
+    def changed(self, mode: Mode) -> None:
+        """The mode of the session. If it was set in another way, that is the newer choice."""
+        if mode != self._sent:
+            self.forget()
+        self._sent = None
+
+    async def _choose(self) -> None:
+        self._chosen = True
+        if self.waits:
+            self._app.panel.say(f"{self.wished} takes effect after this question; /mode {self.wished} applies it now.")
+        else:
+            await self.arrive()
 
     async def arrive(self) -> None:
         """Also called before anything else is sent, which is meant for the mode that is shown."""
         client, wished = self._app.client, self.wished
-        self.wished = None
-        if client is not None and wished is not None and wished != client.state.mode:
+        if client is None or wished is None or self._asked:
+            return
+        self.forget()
+        if wished != client.state.mode:
+            self._sent = wished
             await self._app.link.send(SetMode(wished, by=client.me))
-        elif wished is not None:
+        else:
             self._app.show_status()

@@ -17,7 +17,7 @@ from assent.approval import AskDetails, ExecDetails
 from assent.front.tui.answer_keys import EnterKey, Offer, answers, as_high, legend, line_offers, menu, offers
 from assent.front.tui.answer_line import AnswerLine
 from assent.front.tui.ask_draft import AskDraft
-from assent.front.tui.ask_keys import chosen_at_once
+from assent.front.tui.ask_keys import chosen_at_once, ticked_later
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_lines import QuestionLines
 from assent.front.tui.question_view import QuestionView
@@ -234,13 +234,20 @@ class QuestionBoard(Vertical, can_focus=True):
     def _drawn(self, listed: list[Offer]) -> Text:
         palette, seen = self._styler().palette, self.body.seen
         if self._selects:
-            return menu(listed, self._choice, palette, self._width, seen=seen, first=self._options)
+            numbered = self.call is None or not self._ticks(self.call)
+            return menu(listed, self._choice, palette, self._width, seen=seen, first=self._options, numbered=numbered)
         return legend(listed, palette, self._width, seen=seen)
 
     @property
     def _options(self) -> int:
         """How many of the answers are options that the body lists."""
         return len(chosen_at_once(self.draft.questions)) if self._selects and self.draft is not None else 0
+
+    @staticmethod
+    def _ticks(call: AwaitingApproval) -> str:
+        """The numbers that belong to options, and not to the answers."""
+        details = call.approval.details
+        return ticked_later(details.questions) if isinstance(details, AskDetails) else ""
 
     def _mark_choice(self, question: QuestionView) -> None:
         """The options of the model's question are a list to select from, if the answers are."""
@@ -271,7 +278,7 @@ class QuestionBoard(Vertical, can_focus=True):
         asked = (call for call in self._questions.values() if not isinstance(call.approval.details, AskDetails))
         return [call for call in asked if "proceed_once" in call.approval.options and call.tried_by is None]
 
-    def _say(self, hint: str) -> None:
+    def say(self, hint: str) -> None:
         """Instead of the keys, for a moment."""
         self._hint = hint
         self._label()
@@ -280,7 +287,7 @@ class QuestionBoard(Vertical, can_focus=True):
 
     def _unsay(self, hint: str) -> None:
         if self._hint == hint:
-            self._say("")
+            self.say("")
 
     def _say_too_soon(self) -> None:
-        self._say("That was too fast to be an answer. Wait a moment, then press again.")
+        self.say("That was too fast to be an answer. Wait a moment, then press again.")

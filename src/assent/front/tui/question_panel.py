@@ -140,7 +140,7 @@ class ApprovalPanel(QuestionBoard):
             self.post_message(TypedElsewhere(text))
         elif self._pressed is not None:
             self._forget_press()
-            self._say("Several keys at once are not an answer. Wait a moment, then press one.")
+            self.say("Several keys at once are not an answer. Wait a moment, then press one.")
             event.stop()
         elif self.call is not None and key in self._keys_of(self.call):
             event.stop()
@@ -149,7 +149,7 @@ class ApprovalPanel(QuestionBoard):
             event.stop()
             self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word
         elif self._hint:
-            self._say("")
+            self.say("")
         if not self._navigates(event):
             self.guard.disturb()
 
@@ -179,7 +179,7 @@ class ApprovalPanel(QuestionBoard):
         if event.key == "enter":
             return self._enter_means(self.call)
         listed = answers(self._offers(self.call))
-        if self._selects and key in DIGITS[: len(listed)]:
+        if self._selects and key in DIGITS[: len(listed)] and not self._ticks(self.call):
             return listed[int(key) - 1].key
         return key
 
@@ -195,11 +195,12 @@ class ApprovalPanel(QuestionBoard):
         """The keys that answer: only those that are listed, and numbers."""
         details = call.approval.details
         options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
-        return {offer.key for offer in answers(self._offers(call))} | {"A", *DIGITS[: len(options)]}
+        numbers = DIGITS[: len(options)] or self._ticks(call)
+        return {offer.key for offer in answers(self._offers(call))} | {"A", *numbers}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
         if problem := self._not_yet(key, call, quiet=self.guard.is_quiet(at)):
-            self._say(problem)
+            self.say(problem)
         else:
             self._after_a_moment(lambda: self._settle(key, call))
 
@@ -229,7 +230,7 @@ class ApprovalPanel(QuestionBoard):
         if call is None or key not in self._keys_of(call):
             return
         if problem := self._not_yet(key, call, quiet=self.guard.is_seen(self._shown_at)):
-            self._say(problem)
+            self.say(problem)
         else:
             self._settle(key, call)
 
@@ -249,7 +250,7 @@ class ApprovalPanel(QuestionBoard):
             self._answer("proceed_once", call, (label,))
         elif key == "y" and draft is not None and draft.writes:
             self.focus()
-        elif key in "aeir" or (key == "y" and draft is not None):
+        elif key in "aeir" or (draft is not None and key in f"y{DIGITS}"):
             self._own_screen = key != "e"
             self.post_message(self.Wanted(key, call, draft))
         elif key == "A":
@@ -284,9 +285,9 @@ class ApprovalPanel(QuestionBoard):
         if call is None or draft is None or not draft.writes:
             return  # someone was faster
         if not words:
-            self._say("Type your answer first.")
+            self.say("Type your answer first.")
         elif not self.body.seen:
-            self._say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn).")
+            self.say(f"{count(self.body.unseen, 'line')} not shown yet: scroll to the end first (PgDn).")
         else:
             self._write(words, call, draft)
 

@@ -12,7 +12,7 @@ from assent.app.question_text import hidden_characters, is_yes_or_no, option_wor
 from assent.app.wording import safe, short_quotes
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
 from assent.front.tui.ask_draft import AskDraft
-from assent.front.tui.ask_keys import chosen_at_once
+from assent.front.tui.ask_keys import chosen_at_once, ticked_later
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.text_style import TextStyler, barred, indented
 from assent.front.tui.trial_view import TrialLines
@@ -134,7 +134,8 @@ class QuestionView:
                 for question in questions:
                     yield from _foreign(styler, question.question, "bold", width)
                     if self.choice is None:
-                        yield from _options(styler, question, len(chosen_at_once(questions)), width)
+                        numbers = len(chosen_at_once(questions) or ticked_later(questions))
+                        yield from _options(styler, question, numbers, width)
 
     def _edit(self, styler: TextStyler, details: EditDetails, width: int) -> Iterator[Strip]:
         if details.protected:

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 from assent.app.wording import who
 from assent.approval import Mode
 from assent.commands import Command
-from assent.events import ApprovalAnswered, CallOutput, CallProcess, CommandTaken, Envelope, TextDelta, ThoughtDelta
+from assent.events import (
+    ApprovalAnswered,
+    CallOutput,
+    CallProcess,
+    CommandTaken,
+    Envelope,
+    ModeChanged,
+    TextDelta,
+    ThoughtDelta,
+)
 from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.transcript_model import TranscriptModel
@@ -135,10 +144,14 @@ class SessionLink:
                     self._app.note(f"Not done: {problem}", "warning")
             case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
                 self._app.note(f"Answered by {who(by, self.me)}: {'no' if outcome == 'cancel' else 'yes'}.")
+            case ModeChanged(mode=mode):
+                self._app.modes.changed(mode)
             case _:
                 pass
         if envelope.seq:
             self._attention.to_questions()
+            self._attention.to_end_of_turn()
+            self._app.modes.questions_changed()
         self._attention.to_input()
         self._status.refresh()
 

@@ -61,16 +61,18 @@ class StatusUpdater:
     def refresh(self) -> None:
         if self._app.client is None:
             return
-        state = self._app.client.state
+        state, modes = self._app.client.state, self._app.modes
         self._facts = replace(
             self._facts,
             model=state.model or "no model",
-            mode=self._app.modes.wished or state.mode,
+            mode=state.mode if modes.waits else modes.wished or state.mode,
+            next_mode=modes.wished or "" if modes.waits else "",
             folder=state.folder,
             tokens=state.usage.total,
             context=round(state.conversation.window_share, 3),
             cost=self._cost(),
             waiting=len(state.waiting()),
+            background=sum(not one.outcome for one in state.background.values()),
         )
         self._foot.put(self._facts)
         self._app.query_one(QueueView).put(state.queued, elsewhere=self._inside)

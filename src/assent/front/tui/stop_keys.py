@@ -38,11 +38,18 @@ class Stopping:
         if isinstance(app.screen, ModalScreen):
             app.screen.dismiss(None)
         elif wishes := self._to_stop("The user pressed Ctrl-C."):
+            self._keep_half_an_answer()
             self._stop(wishes)
         elif not app.prompt.is_empty:
             app.prompt.clear()
         else:
             self._quit_or_ask("Ctrl-C")
+
+    def _keep_half_an_answer(self) -> None:
+        """What was typed as an answer goes with its question; it is in the input again."""
+        app = self._app
+        if app.panel.line.has_focus and app.panel.line.value and app.prompt.is_empty:
+            app.prompt.paste(app.panel.line.value)
 
     def escape(self) -> None:
         """Esc: stops what runs, or leaves the shell mode."""

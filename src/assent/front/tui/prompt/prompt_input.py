@@ -126,8 +126,9 @@ class PromptInput(ReadlineArea):
         self._show(clean(text))
 
     def clear(self) -> EditResult:
-        """Undo restores the text. During a search, ends that instead and restores the text before it."""
+        """Undo or `↑` restores the text. During a search, ends that instead and restores the text before it."""
         if self._search is None:
+            self._recall.add(self._pastes.expand(self.text).rstrip())
             return super().clear()
         self._end_search(self._search.draft)
         return EditResult(self.document.end, "")

@@ -117,12 +117,16 @@ async def rewind(context: "SlashContext", argument: str) -> None:
         context.complain("A turn is running; stop it first (Ctrl-C).")
     elif not points:
         context.complain("There is no prompt to go back to.")
-    elif chosen := await pick(context, "Go back to before…", _prompts(state), label="look at it", start=_last(points)):
-        await _rewind_to(context, points[chosen])
+    else:
+        await _choose_point(context, points, list(points)[-1])
 
 
-def _last(points: "Mapping[str, RewindPoint]") -> str:
-    return list(points)[-1]
+async def _choose_point(context: "SlashContext", points: "Mapping[str, RewindPoint]", start: str) -> None:
+    """Esc in the preview leads back to the list, so that several prompts can be looked at."""
+    rows, chosen = _prompts(context.client.state), start
+    while chosen := await pick(context, "Go back to before…", rows, label="look at it", start=chosen):
+        if await _rewind_to(context, points[chosen]):
+            return
 
 
 def _prompts(state: "SessionState") -> list[Row]:
@@ -141,7 +145,8 @@ def _files_of(state: "SessionState", point: "RewindPoint") -> str:
     return f"{count(changed, 'file')} changed since" if changed else ""
 
 
-async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> None:
+async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> bool:
+    """False if the person has only looked at the preview."""
     state = context.client.state
     changes = state.changes_since(point.prompt_id)
     planned = plan(state, changes, await context.host.digests([state.changes[one].path for one in changes]))
@@ -156,7 +161,8 @@ async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> None:
         case "f":
             await _take_back_all(context, planned)
         case _:
-            pass
+            return False
+    return True
 
 
 def _preview(state: "SessionState", point: "RewindPoint", planned: Plan) -> Content:
