@@ -162,6 +162,7 @@ def test_what_was_typed_before_the_question_appeared_does_not_answer_it(program:
         assert "please answer with one of: y, t, n" in terminal.shown
         terminal.answer("n")
         assert terminal.wait() == 130
+        assert "Refused, so the turn ends here." in terminal.shown and "Cancelled" not in terminal.shown
     assert not (program.folder / "canary").exists()
     assert program.events_of_type("approval.answered")[0]["outcome"] == "cancel"
 

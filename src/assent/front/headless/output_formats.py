@@ -13,6 +13,7 @@ import msgspec
 from assent.app.style import Style
 from assent.app.wording import attached_words, call_about, ended_badly, one_line, safe, shortened_words, took
 from assent.events import (
+    ApprovalAnswered,
     CallFinished,
     CallOutput,
     CallRequest,
@@ -85,6 +86,9 @@ class StreamJsonOutput:
         self.flush()
 
 
+REFUSED = "Refused, so the turn ends here. If you give a reason (n use the other branch), the model continues at once."
+
+
 class TextOutput:
     """On a terminal, the reply appears as it arrives; in a pipe, only complete replies are written."""
 
@@ -100,6 +104,8 @@ class TextOutput:
         """The call whose unfinished line is on the screen."""
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
+        self._refused = False
+        """Whether a person refused a call of the newest reply."""
         self._held = ""
         """Trailing line breaks: written only when more text follows, so that no reply ends with blank lines."""
 
@@ -111,7 +117,10 @@ class TextOutput:
             case TextDelta(text=text):
                 if self._streams:
                     self._stream(text)
+            case ApprovalAnswered(outcome="cancel"):
+                self._refused = True
             case ModelReplied(parts=parts):
+                self._refused = False
                 self._whole([part.text for part in parts if isinstance(part, Text)])
             case CallRequested(request=request):
                 self.known(request)
@@ -154,7 +163,7 @@ class TextOutput:
         if summary.error is not None:
             self._note(self._style.red(f"✗ {safe(summary.error.message)}"))
         elif summary.status == "cancelled":
-            self._note("Cancelled. What was done is kept.")
+            self._note(REFUSED if self._refused else "Cancelled. What was done is kept.")
         elif summary.status == "max_turns":
             self._note("Stopped: the limit of model requests (max_turns) was reached.")
         elif summary.status == "loop_detected":
