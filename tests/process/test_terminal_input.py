@@ -221,6 +221,42 @@ async def test_what_is_typed_for_one_prompt_never_answers_the_next(tmp_path: Pat
     assert "right" in finished.output.text()
 
 
+async def test_a_prompt_stays_while_another_process_of_the_command_prints(tmp_path: Path) -> None:
+    """As with `make -j`: whoever is typing a password must not be interrupted by a line of the compiler."""
+    person = TypingPerson()
+    told: list[InputWanted | None] = []
+    typed: list[bool] = []
+    printed = ""
+
+    def on_output(text: str) -> None:
+        nonlocal printed
+        printed += text
+        if "cc 9" in printed and not typed:
+            typed.append(person.keyboard.type(0, SECRET))
+
+    def tell(wanted: InputWanted | None) -> None:
+        told.append(wanted)
+        (tmp_path / "asked").touch()
+
+    person.keyboard.tell = tell
+    others = "(until [ -e asked ]; do sleep 0.02; done; for n in 1 2 3 4 5 6 7 8 9; do echo cc $n; sleep 0.1; done)"
+    script = f'{others} & read -rs -p "Password: " word; echo; [ "$word" = "{SECRET}" ] && echo right; wait'
+    finished = await play(person, "bash", "-c", script, cwd=tmp_path, on_output=on_output)
+    first = InputWanted("Password: ", 0, secret=True)
+    assert typed == [True] and "right" in finished.output.text()
+    assert told[0] == first and {one.number for one in told if one is not None} == {0}
+    assert told.index(None) > 0 and not any(told[told.index(None) :])
+
+
+async def test_a_prompt_goes_once_nothing_reads_any_more(tmp_path: Path) -> None:
+    told: list[InputWanted | None] = []
+    person = TypingPerson()
+    person.keyboard.tell = told.append
+    script = 'read -t 1 -rs -p "Password: " word; for n in 1 2 3 4 5 6 7 8 9; do echo cc $n; sleep 0.1; done'
+    await play(person, "bash", "-c", script, cwd=tmp_path)
+    assert told[0] == InputWanted("Password: ", 0, secret=True) and told[-1] is None
+
+
 async def test_background_processes_outlive_a_command_with_a_terminal(tmp_path: Path) -> None:
     person, done = TypingPerson(), tmp_path / "done"
     script = f"(until [ -e go ]; do sleep 0.05; done; touch {done}) >/dev/null 2>&1 &"

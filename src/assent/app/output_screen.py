@@ -1,7 +1,8 @@
-"""A screen for the output of programs, on which nothing is lost that a person should see.
+"""A screen for the output of programs, on which nothing is lost that a person should see, whatever they print.
 
 pyte drops the rest of a text after a character without width, such as the one that makes ✔ an emoji, and it takes long
-to put many marks on one letter.
+to put many marks on one letter. And it raises an error for sequences that it does not know completely, such as the
+`ESC[?4m` of vim.
 """
 
 from itertools import groupby
@@ -31,6 +32,16 @@ class OutputScreen(pyte.Screen):
         row, x = self.buffer[self.cursor.y], self.cursor.x - 1
         cell = row[x] if x >= 0 or x in row else self.default_char._replace(data="")
         row[x] = cell._replace(data=normalize("NFC", (cell.data + marks)[:MOST_IN_A_CELL]))
+
+
+class OutputStream(pyte.Stream):
+    """Skips a sequence that pyte cannot carry out, as a terminal does."""
+
+    def _send_to_parser(self, data: str) -> bool | None:
+        try:
+            return super()._send_to_parser(data)
+        except Exception:  # of whatever kind: it depends on the sequence; pyte has begun anew
+            return True
 
 
 def _has_width(char: str) -> bool:

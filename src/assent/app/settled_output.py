@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 WIDTH = 120
 HEIGHT = 2000
 """Rows that are kept of a program that moves up and down; what scrolled off before is left out."""
+SCREEN_HEIGHT = 50
+MOST_ROWS_CLEARED = 2_000_000
+"""Each sequence may clear all rows; this keeps the time for all of them to a second or two."""
 _NEW_LINE_MODE = 20
 """A line feed also returns to the first column."""
 _IN_LINE = r"\r(?!\n)|\x08|\x1b\[[0-9;?]*[CDGKhl]"
@@ -42,11 +45,17 @@ def moves_away(text: str) -> bool:
 def settled(text: str) -> str:
     """The text after all overwriting and cursor movement; unchanged if there was none."""
     if moves_away(text):
-        return _played(text, WIDTH, min(HEIGHT, text.count("\n") + 50))
+        return _played(text, WIDTH, _height(text))
     if not moves_in_line(text):
         return text
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(_played(line, len(line) + 1, 1) if moves_in_line(line) else line for line in lines)
+
+
+def _height(text: str) -> int:
+    """A program that clears the screen over and over, as `watch` does, needs no more than one screen."""
+    affordable = MOST_ROWS_CLEARED // max(text.count("\x1b["), 1)
+    return min(HEIGHT, text.count("\n") + SCREEN_HEIGHT, max(affordable, SCREEN_HEIGHT))
 
 
 def _played(text: str, width: int, height: int) -> str:
@@ -59,13 +68,11 @@ class Played:
     """A screen that a program writes on; what scrolls off is lost."""
 
     def __init__(self, width: int = WIDTH, height: int = HEIGHT) -> None:
-        import pyte
-
-        from assent.app.output_screen import OutputScreen
+        from assent.app.output_screen import OutputScreen, OutputStream
 
         self._screen = OutputScreen(width, height)
         self._screen.set_mode(_NEW_LINE_MODE)
-        self._stream = pyte.Stream(self._screen)
+        self._stream = OutputStream(self._screen)
 
     def feed(self, text: str) -> None:
         self._stream.feed(_UNSHOWN.sub("", text))

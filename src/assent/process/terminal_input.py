@@ -100,11 +100,17 @@ class TerminalInput:
         self._terminal = -1
 
     def heard(self, text: str) -> None:
-        """The command printed something, so it does not wait for what it wanted before."""
+        """The command printed something, so it does not wait for what it wanted before, unless it certainly reads: then
+        another of its processes may print, and the person goes on typing until a look shows that nothing reads.
+        """
         self._lines = (self._lines + text)[-_LAST_LINES:]
-        self._withdraw()
         self._pause = QUIET
-        self._later(QUIET)
+        if not self.waits_for_person or self._asks():
+            self._withdraw()
+            self._later(QUIET)
+        else:
+            self._wait_for_answer()
+            self._sooner(QUIET)
 
     # --- typing ---
 
@@ -144,6 +150,11 @@ class TerminalInput:
         self._stop(self._look_again)
         self._look_again = self._loop.call_later(seconds, self._look)
 
+    def _sooner(self, seconds: float) -> None:
+        """However often it prints."""
+        if self._look_again is None or self._look_again.when() > self._loop.time() + seconds:
+            self._later(seconds)
+
     def _look(self) -> None:
         """In a thread: it goes through all processes of the machine."""
         if held := self.typed_text.flush():
@@ -154,7 +165,7 @@ class TerminalInput:
         looking.add_done_callback(lambda looked: self._saw(looked, lines))
 
     def _saw(self, looked: "asyncio.Future[bool | None]", lines: str) -> None:
-        if self._terminal < 0 or looked.cancelled() or lines != self._lines:
+        if self._terminal < 0 or looked.cancelled() or (lines != self._lines and self.wanted is None):
             return
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         self._later(self._pause)
@@ -173,7 +184,12 @@ class TerminalInput:
         self.wanted, self.waits_for_person = wanted, certain
         self._keyboard.tell(wanted)
         self._watch_echo()
-        if certain and self._max_wait is not None:
+        if certain:
+            self._wait_for_answer()
+
+    def _wait_for_answer(self) -> None:
+        self._stop(self._deadline)
+        if self._max_wait is not None:
             self._deadline = self._loop.call_later(self._max_wait, self._too_late)
 
     def _watch_echo(self) -> None:
@@ -190,14 +206,21 @@ class TerminalInput:
         """What the command wants, if anything, and whether it certainly waits for that."""
         flags = termios.tcgetattr(self._terminal)[_FLAGS]
         echoes, by_lines = bool(flags & termios.ECHO), bool(flags & termios.ICANON)
-        lines = [line for line in plain(self._lines).split("\n") if line.strip()]
-        last = lines[-1][-_SHOWN:] if lines else ""
-        asks = not self._lines.endswith("\n") and is_prompt(last)
-        if not (reading or asks or (not echoes and reading is None) or not by_lines):
+        certain = bool(reading or (not echoes and reading is None))
+        if certain and self.wanted is not None and self.waits_for_person:
+            return replace(self.wanted, secret=self.wanted.secret or _hides(flags)), True
+        if not (certain or self._asks() or not by_lines):
             return None, False
-        was_secret = self.wanted is not None and self.wanted.secret
-        secret = was_secret or wants_secret(last) or _hides(flags)
-        return InputWanted(last, self._prompts, secret), bool(reading or (not echoes and reading is None))
+        last, was_secret = self._last_line(), self.wanted is not None and self.wanted.secret
+        return InputWanted(last, self._prompts, was_secret or wants_secret(last) or _hides(flags)), certain
+
+    def _last_line(self) -> str:
+        lines = [line for line in plain(self._lines).split("\n") if line.strip()]
+        return lines[-1][-_SHOWN:] if lines else ""
+
+    def _asks(self) -> bool:
+        """Whether the last line has the shape of a question."""
+        return not self._lines.endswith("\n") and is_prompt(self._last_line())
 
     def _too_late(self) -> None:
         self._deserted = True

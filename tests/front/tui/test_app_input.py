@@ -6,6 +6,7 @@ from hashlib import sha256
 import pytest
 from textual.widgets import Static
 
+from assent.app.call_states import Executing
 from assent.events import CallFinished
 from assent.front.tui import input_panel
 from assent.process.supervisor_client import AVAILABLE
@@ -82,6 +83,57 @@ async def test_a_password_that_is_typed_again_at_once_is_not_typed_into_a_messag
         await on.until_idle()
         assert "the same" in str((await on.recorded(CallFinished))[0].result)
         assert on.app.prompt.is_empty and on.app.prompt.has_focus
+
+
+COUNTDOWN = """
+import hashlib, sys, threading, time
+def count():
+    for left in range(1000):
+        if left: time.sleep(0.4)
+        sys.stdout.write(f"\\rName (default in {999 - left} s): "); sys.stdout.flush()
+threading.Thread(target=count, daemon=True).start()
+print(hashlib.sha256(sys.stdin.readline().strip().encode()).hexdigest())
+"""
+PARTS = ("correct", " horse", " battery")
+JOBS = '(n=0; until [ -e stop ]; do echo "cc $((n += 1))"; sleep 0.4; done) & {}; touch stop; wait'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        JOBS.format('read -rs -p "Password: " a; printf %s "$a" | sha256sum'),
+        JOBS.format('read -r -p "Name: " a; printf %s "$a" | sha256sum'),
+        f"python3 -c '{COUNTDOWN}'",
+    ],
+    ids=["hidden", "shown", "countdown"],
+)
+async def test_what_one_types_survives_what_the_command_prints_meanwhile(harness: MakeHarness, command: str):
+    async with harness(asks_for(shell(command)), says("Done.")).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        await on.press("pagedown", "y")
+        await on.until(lambda: on.app.input_panel.line.has_focus)
+        for part in PARTS:
+            await on.types(part)
+            before = printed(on)
+            await on.until(lambda before=before: printed(on) > before + 30)
+            assert on.app.input_panel.line.has_focus and on.app.prompt.is_empty
+        assert on.app.input_panel.line.value == "".join(PARTS)
+        await sent(on)
+        await on.until_idle()
+        assert sha256("".join(PARTS).encode()).hexdigest() in str((await on.recorded(CallFinished))[0].result)
+        assert on.app.prompt.is_empty and on.app.prompt.has_focus
+
+
+def printed(on: AppHarness) -> int:
+    """How much the running command has printed."""
+    assert on.app.client is not None
+    return sum(len(call.output) for call in on.app.client.state.calls.values() if isinstance(call, Executing))
+
+
+async def sent(on: AppHarness) -> None:
+    """Whenever the command is in the middle of asking again, Enter waits."""
+    while on.app.input_panel.line.value:
+        await on.press("enter")
 
 
 async def test_the_input_leaves_if_the_command_does_not_ask_again(

@@ -1,8 +1,11 @@
 """Drawing without an app: the story of a session, calls, diffs, terminal output, lines that never break the screen."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from assent.app.call_states import ToolCall
 from assent.app.settled_output import settled
 from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta
 from assent.front.tui.call_view import draw_call
@@ -227,3 +230,37 @@ def test_no_line_is_wider_than_the_screen(width: int):
     for look in LOOKS.values():
         drawn += TextStyler(look.palette).markdown(f"```py\n{WIDE}\n```\n\n- {WIDE}", width)
     assert max(cell_len(strip.text) for strip in drawn) <= width
+
+
+# --- hostile output ---
+
+ESCAPES = st.sampled_from(
+    ["\x1b[", "\x1b", "\x1b]", "\x9b", "\x9d", "?", ";", ">", "$", "1", "99999", "²", "\r", "\n", "\b"]
+)
+PIECES = st.one_of(ESCAPES, st.sampled_from("ABCDEFGHJKLMPSTXZ@`abcdefghijklmnopqrstuvwxyz#()%^_P\\\x07\x18é字\u0301"))
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+@example("\x1b[?4m")  # vim
+@example("\x1b[1;2;3;4;5H")
+@example("\x1b[?1;1H")
+@example("\x1b[²m")
+def test_whatever_a_program_prints_can_be_shown(printed: str):
+    shown = draw_display(INK, TerminalDisplay(f"before\n\ra\x1b[K{printed}\nafter\n"), 60)
+    assert shown
+
+
+@pytest.mark.parametrize(
+    "sequence", ["\x1b[?4m", "\x1b[?5A", "\x1b[?1000r", "\x1b[?1;1H", "\x1b[1;2;3;4;5H", "\x1b[?9d"]
+)
+def test_a_sequence_that_is_not_known_is_skipped(sequence: str):
+    assert settled(f"one\n\ra{sequence}b\n").rstrip("\n") == "one\nab"
+
+
+def test_what_cannot_be_drawn_does_not_keep_the_rest_from_being_shown():
+    def no_calls() -> dict[str, ToolCall]:
+        raise TypeError("nobody expected this")
+
+    renderer = ItemRenderer(INK, no_calls)
+    assert "cannot be shown (TypeError)" in renderer.lines(CallItem("c1"), 60)[0].text
+    assert renderer.lines(NoteItem("after"), 60)[0].text.rstrip() == "· after"

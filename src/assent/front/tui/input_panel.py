@@ -1,7 +1,7 @@
 """The input of a running command: shows what it asks for, and passes on what the person types, which is kept nowhere.
 
-It takes the keyboard unless someone is typing something else. It sends nothing itself: it posts `Typed`. After a line
-was sent it stays for a moment, because many commands ask again, and what is typed ahead must not go into a message.
+It takes the keyboard unless someone is typing something else. It sends nothing itself: it posts `Typed`. When a command
+no longer waits, it stays for a moment, because many commands ask again, and what is typed must not go into a message.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,8 +21,10 @@ from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler
 
-AGAIN_SECONDS = 1.5
-"""How long a command has to ask again after a line was sent to it."""
+AGAIN_SECONDS = 2.0
+"""How long a command has to ask again, after a line was sent to it or it printed something else."""
+SENT = "Sent. If the command asks again, type here."
+BUSY = "The command is busy. If it asks again, type here."
 
 
 class InputPanel(Vertical):
@@ -54,8 +56,12 @@ class InputPanel(Vertical):
         self._styler = styler
         self._guard = guard
         self._call: Executing | None = None
-        self._sent_to = ""
-        """The call that was sent a line a moment ago, and may ask again."""
+        self._expected = ""
+        """The call that waited a moment ago, and may ask again."""
+        self._sent = False
+        """Whether a line was sent to it."""
+        self._asked = ""
+        """What it asked last."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="input-question")
@@ -69,36 +75,54 @@ class InputPanel(Vertical):
     def put(self, calls: Sequence[ToolCall]) -> bool:
         """Shows the first of these calls that waits for input, or nothing. Returns whether that is a new prompt."""
         call = next((one for one in calls if isinstance(one, Executing) and one.wanted is not None), None)
-        waits_for_more = self._call is None and self._sent_to != ""
-        if _prompt_of(call) == _prompt_of(self._call) and not waits_for_more:
-            if call is not None and _is_secret(call):
+        if call is None and self._may_ask_again(calls):
+            self._wait_for_more()
+        elif call is not None and _prompt_of(call) == _prompt_of(self._call):
+            if _is_secret(call):
                 self._hide(call)
-            return False
-        if call is None and any(one.request.call_id == self._sent_to for one in calls if isinstance(one, Executing)):
-            if not waits_for_more:
-                self._wait_for_more()
-            return False
-        again = call is not None and call.request.call_id == self._sent_to
-        self._call, self._sent_to = call, ""
+        elif call is not self._call or self._expected:
+            self._show(call)
+            return call is not None
+        return False
+
+    def _may_ask_again(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether the call that waited is still running, and someone types or has typed for it."""
+        stays = self._sent or self.line.has_focus or bool(self.line.value) or self._call is None
+        return stays and any(one.request.call_id == self._waited for one in calls if isinstance(one, Executing))
+
+    @property
+    def _waited(self) -> str:
+        """The call that is shown, or was a moment ago."""
+        return self._call.request.call_id if self._call is not None else self._expected
+
+    def _show(self, call: Executing | None) -> None:
+        """What was typed for one command is not for another."""
+        again = call is not None and call.request.call_id == self._waited
+        self._call, self._expected, self._sent = call, "", False
         self.display = call is not None
         if not again:
-            self.line.value = ""  # what was typed for one command is not for another
-        if call is not None:
+            self.line.value = ""
+        if call is None:
+            return
+        asked = call.wanted.prompt if call.wanted is not None else ""
+        if not again or _without_numbers(asked) != _without_numbers(self._asked):
             self._guard.disturb()
-            self._draw(call)
-        return call is not None
+        self._asked = asked
+        self._draw(call)
 
     def _wait_for_more(self) -> None:
         """Hidden, because nobody knows what it will ask for."""
-        self._call = None
+        if self._call is None:
+            return
+        self._expected, self._call = self._call.request.call_id, None
         self.line.password = True
-        self.query_one("#input-question", Static).update(Text("Sent. If the command asks again, type here.", "bold"))
+        self.query_one("#input-question", Static).update(Text(SENT if self._sent else BUSY, "bold"))
         self.set_timer(AGAIN_SECONDS, self._give_up)
 
     def _give_up(self) -> None:
         """It does not ask again; but nothing that was typed for it may get anywhere else."""
-        if self._sent_to and self._call is None and not self.line.value:
-            had, self._sent_to, self.display = self.line.has_focus, "", False
+        if self._expected and self._call is None and not self.line.value:
+            had, self._expected, self.display = self.line.has_focus, "", False
             if had:
                 self.post_message(self.Left())
 
@@ -148,7 +172,7 @@ class InputPanel(Vertical):
             return  # an Enter that was typed ahead: the text stays, to be sent when the command asks
         self.line.value = ""
         if self._call.wanted is not None:
-            self._sent_to = self._call.request.call_id if text is not None else ""
+            self._sent = text is not None
             self.post_message(self.Typed(self._call.request.call_id, self._call.wanted.number, text))
 
     def action_leave(self) -> None:
@@ -157,6 +181,11 @@ class InputPanel(Vertical):
 
 def _prompt_of(call: Executing | None) -> tuple[str, int] | None:
     return None if call is None or call.wanted is None else (call.request.call_id, call.wanted.number)
+
+
+def _without_numbers(prompt: str) -> str:
+    """A prompt that counts down stays the same."""
+    return "".join(char for char in prompt if not char.isdigit())
 
 
 def _is_secret(call: Executing) -> bool:

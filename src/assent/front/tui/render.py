@@ -55,10 +55,18 @@ class ItemRenderer:
             growing = growing or GrowingReply(self._styler, width)
             strips = growing.lines(item.text)
         else:
-            strips = self._draw(item, width)
+            strips = self._drawn_safely(item, width)
         keep = growing if isinstance(item, ReplyItem) and not item.finished else None
         self._drawn[item] = _Drawn(item.version, width, item.unfolded, strips, keep)
         return strips
+
+    def _drawn_safely(self, item: Item, width: int) -> list[Strip]:
+        """Whatever is in the log, the session can be opened and the rest of it is shown."""
+        try:
+            return self._draw(item, width)
+        except Exception as error:
+            words = f"! This cannot be shown ({type(error).__name__})."
+            return self._styler.text(words, self._styler.palette.bad, width)
 
     def _draw(self, item: Item, width: int) -> list[Strip]:
         match item:
