@@ -331,37 +331,9 @@ S = TypeVar("S", bound=Struct)
 def _decode(text: bytes, path: Path, type_: type[S]) -> S:
     try:
         return msgspec.toml.decode(text, type=type_)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path}: {_in_words(str(error), type_)}") from error
+    except UnicodeDecodeError as error:
+        raise BadSettings(f"{path}: this is not UTF-8 text (byte {error.start})") from error
+    except msgspec.MsgspecError as error:
+        from assent.settings_words import in_words
 
-
-_UNKNOWN = "Object contains unknown field "
-_NO_CHOICE = "Invalid enum value "
-
-
-def _choices(type_: type[Struct], field: str) -> list[str]:
-    """The words that a setting may have; none if it may have others."""
-    from typing import get_args, get_type_hints
-
-    hint = get_type_hints(type_).get(field)
-    kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
-    return [word for kind in kinds for word in get_args(kind) if isinstance(word, str)]
-
-
-def _in_words(problem: str, type_: type[Struct]) -> str:
-    """What is wrong, in the terms of the file: which setting and, where it helps, which values it may have."""
-    what, _, place = problem.partition(" - at `$.")
-    place = place.rstrip("`")
-    if place == "approval_mode":
-        known = "default, auto_edit, auto_try, contained or plan"
-        return f"`approval_mode` must be {known}; for yolo, use --approval-mode yolo at every start"
-    if what.startswith(_NO_CHOICE) and (choices := _choices(type_, place)):
-        return f"`{place}` must be one of {', '.join(choices)}, not {what.removeprefix(_NO_CHOICE)}"
-    if not what.startswith(_UNKNOWN):
-        return f"`{place}`: {what}" if place else what
-    import difflib
-
-    name = what.removeprefix(_UNKNOWN).strip("`")
-    near = () if place else difflib.get_close_matches(name, type_.__struct_fields__, 1)
-    meant = f"; did you mean `{near[0]}`?" if near else ""
-    return f"there is no setting `{f'{place}.' if place else ''}{name}`{meant}"
+        raise BadSettings(f"{path}: {in_words(str(error), text.decode(), type_)}") from error

@@ -97,8 +97,10 @@ def _entry(table: JsonObject, place: str) -> Entry:
     try:
         entry = msgspec.convert(table, Entry)
     except msgspec.ValidationError as error:
-        what, _, key = str(error).partition(" - at `$")  # `key` continues where `place` ends: `.command`
-        raise BadServer(f"{place}{key.rstrip('`')}: {what}") from error
+        from assent.settings_words import plain
+
+        what, _, key = str(error).partition(" - at `$")
+        raise BadServer(f"{place}: {plain(what, key.rstrip('`').removeprefix('.'), Entry)}") from error
     if problem := _problem(entry):
         raise BadServer(f"{place}: {problem}")
     return entry

@@ -269,3 +269,8 @@ def test_a_call_that_is_over_cannot_be_answered(program: Program):
     ended = program.run("answer", "latest", "run", "yes")
     assert ended.code == 42
     assert "call run is not waiting for an answer" in ended.err
+    (session,) = program.sessions()
+    assert f"nothing waits for an answer in session {session}" in program.run("answer", "latest", "x", "yes").err
+    assert f"session {session} has no change that can be undone" in program.run("undo", "latest", "--list").err
+    assert f"session {session} has no change that can be undone" in program.run("undo", "latest", "x").err
+    assert f"session {session} has no grants" in program.run("policy", "revoke", session, "x").err

@@ -182,10 +182,10 @@ def test_a_wrong_command_line_says_where_to_look_and_ends_with_code_42(program: 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (b"model = ", "Invalid value"),
+        (b"model = ", "line 1: invalid value"),
         (b'modell = "gemini-2.5-pro"', "there is no setting `modell`; did you mean `model`?"),
         (b"[commands]\nidle = 3", "there is no setting `commands.idle`"),
-        (b'max_turns = "many"', "`max_turns`: Expected `int`, got `str`"),
+        (b'max_turns = "many"', "line 1: `max_turns` must be a whole number, not text"),
         (b'approval_mode = "yolo"', "use --approval-mode yolo at every start"),
         (b"\xff\xfe", "settings.toml"),
     ],

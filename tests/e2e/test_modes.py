@@ -53,10 +53,15 @@ def test_refused_and_failed_calls_are_in_the_json_result_and_its_status_is_hones
 
 
 def test_whoever_reads_the_output_is_told_how_to_be_asked(program: Program):
-    model = program.scenario(asks_for(write("a.txt", "x\n")), says("Done."))
-    refused = program.run("-p", "go", "-m", model)
-    assert "--ask wait" in refused.err and "--allowed-tools" in refused.err
-    allowed = program.run("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    calls = (write("a.txt", "x\n"), write("b.txt", "x\n", "two"), shell("touch canary"))
+    model = program.scenario(asks_for(*calls), says("Done."))
+    for output in ("text", "json"):
+        refused = program.run("-p", "go", "-m", model, "-o", output)
+        assert refused.code == 0, "the documented meaning of 0: the model answered"
+        first, last = refused.err.splitlines()[-2:]
+        assert first == "3 calls were refused, because nobody could be asked."
+        assert '--allowed-tools "write_file,run_shell_command(ITS FIRST WORDS)"' in last and "--ask wait" in last
+    allowed = program.run("-p", "go", "-m", model, "--approval-mode", "yolo")
     assert "--ask wait" not in allowed.err
 
 

@@ -251,6 +251,14 @@ def test_a_prompt_without_its_flag_is_told_where_it_belongs(program: Program):
     assert ended.code == 42 and "unknown command 'fix'" in ended.err and "assent -p 'fix it" in ended.err
 
 
+def test_a_single_word_is_told_how_to_be_a_prompt_and_a_mistyped_command_what_it_may_be(program: Program):
+    ended = program.run("slow")
+    assert ended.code == 42 and "as the prompt: assent -- slow\n" in ended.err and "assent -p slow\n" in ended.err
+    assert "did you mean 'sessions'?" in program.run("sesions", "list").err
+    assert "assent -- hello" in program.run("--help").out
+    assert "`assent login` has stored no key for mistral" in program.run("logout", "mistral").err
+
+
 def test_a_folder_that_is_not_there_cannot_be_trusted(program: Program):
     ended = program.run("trust", "nowhere", "--yes")
     assert ended.code == 42

@@ -74,11 +74,14 @@ def test_a_question_of_the_model_is_answered_by_a_number_or_in_words(program: Pr
     options = [{"label": "Red"}, {"label": "Blue"}]
     questions = [{"question": "Which colour?", "options": options}, {"question": "Which name?", "type": "text"}]
     with ask(program, {"name": "ask_user", "args": {"questions": questions}, "id": "q"}) as terminal:
-        shown = terminal.until("[y, d]:")
-        assert "Which colour?" in shown and "2  Blue" in shown
-        terminal.answer("y 2")
-        terminal.until("please answer with one of")
-        terminal.answer("y 2; Ann")
+        shown = terminal.until("(1 of 2) your answer")
+        assert "(1 of 2) Which colour?" in shown and "2  Blue" in shown
+        terminal.answer("2")
+        terminal.until("(2 of 2) your answer")
+        terminal.answer("")
+        terminal.until("(2 of 2) your answer", 2)
+        assert "nothing was typed" in terminal.shown
+        terminal.answer("Ann")
         assert terminal.wait() == 0
     (finished,) = program.events_of_type("call.finished")
     assert finished["result"]["response"] == {"answers": {"0": "Blue", "1": "Ann"}}
@@ -151,7 +154,6 @@ def test_what_was_typed_before_the_question_appeared_does_not_answer_it(program:
     with Terminal(program, "-p", "go", "-m", model, *allowed) as terminal:
         terminal.until(f"▸ run_shell_command {waits}")
         terminal.type(keys)
-        terminal.until("\ny")
         with (program.folder / "fifo").open("w"):
             pass
         terminal.until(OFFER)
@@ -160,6 +162,7 @@ def test_what_was_typed_before_the_question_appeared_does_not_answer_it(program:
         assert "please answer with one of: y, t, n" in terminal.shown
         terminal.answer("n")
         assert terminal.wait() == 130
+        assert "Refused, so the turn ends here." in terminal.shown and "Cancelled" not in terminal.shown
     assert not (program.folder / "canary").exists()
     assert program.events_of_type("approval.answered")[0]["outcome"] == "cancel"
 

@@ -50,9 +50,10 @@ def test_the_tour_is_played_to_its_end(program: Program):
 
 
 @pytest.mark.spec("G6")
-def test_a_prompt_on_the_command_line_opens_the_ui_with_it(program: Program):
-    with Terminal(program, "-m", program.scenario(says("It is fixed.")), "fix the test", size=SIZE) as terminal:
-        terminal.until("❯ fix the test")
+@pytest.mark.parametrize("prompt", [["fix the test"], ["--", "fix"]])
+def test_a_prompt_on_the_command_line_opens_the_ui_with_it(program: Program, prompt: list[str]):
+    with Terminal(program, "-m", program.scenario(says("It is fixed.")), *prompt, size=SIZE) as terminal:
+        terminal.until(f"❯ {prompt[-1]}")
         terminal.until("It is fixed.")
         assert leave(terminal) == 0
 

@@ -250,16 +250,23 @@ def grants_for(action: Action) -> list[tuple[str, str]]:
 
 
 @pytest.mark.spec("J4")
+def test_scopes_of_several_commands_are_one_sentence_that_quotes_them_as_typed():
+    exact, wide = (reach for _, reach in grants_for(command("npm test && git add -A && git commit -m 'a b'")))
+    assert exact.startswith("Exactly `npm test`, exactly `git add -A` and exactly `git commit -m 'a b'`, and nothing")
+    assert "which code runs; every `git add` and every `git commit` that names nothing protected" in wide
+    assert wide.count("in /w, for this session.") == 1
+
+
+@pytest.mark.spec("J4")
 def test_the_narrowest_sensible_scope_is_proposed_first_and_says_its_reach():
     assert grants_for(command("git log -3 | head")) == [
         (
             "exact",
-            "Exactly `git log -3`, and nothing else. Exactly `head`, and nothing else, in /w, for this session.",
+            "Exactly `git log -3` and exactly `head`, and nothing else, in /w, for this session.",
         ),
         (
             "program",
-            "Every `git log` whose options and operands only read. "
-            "Every `head` whose options and operands only read, in /w, for this session.",
+            "Every `git log` and every `head` whose options and operands only read, in /w, for this session.",
         ),
     ]
     assert [kind for kind, _ in grants_for(edit("/w/src/a.py"))] == ["file", "folder"]

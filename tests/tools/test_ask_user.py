@@ -1,11 +1,12 @@
 """ask_user: a question that waits for a person, whose answer only a person can give. Row E3."""
 
+import re
 from typing import Any
 
 import pytest
 
-from assent.app.question_text import spoken_answers
-from assent.approval import AskDetails, Mode
+from assent.app.spoken_answers import NoAnswer, spoken_answer, spoken_answers
+from assent.approval import AskDetails, Choice, Mode, Question
 from assent.commands import Answer, Submit
 from assent.events import ApprovalAnswered
 from assent.policy.rules import Rule
@@ -124,17 +125,78 @@ def test_questions_that_make_no_sense_are_refused(questions: list[dict[str, Any]
     [
         ("2; Ann", ("Blue", "Ann")),
         ("green ;1", ("green", "1")),
-        ("2", None),
-        ("2;", None),
-        ("", None),
     ],
 )
-def test_what_is_typed_becomes_answers(typed: str, answers: tuple[str, ...] | None):
+def test_what_is_typed_becomes_answers(typed: str, answers: tuple[str, ...]):
     details = AskUserTool().build({"questions": [COLOUR, NAME]})
     assert spoken_answers(details._questions, typed) == answers  # pyright: ignore
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [("2", "that is 1 of 2 answers"), ("2;", "(2 of 2) nothing was typed"), ("9; Ann", "there is no option 9")],
+)
+def test_what_is_wrong_or_missing_is_said_with_the_form(typed: str, why: str):
+    details = AskUserTool().build({"questions": [COLOUR, NAME]})
+    with pytest.raises(NoAnswer) as refused:
+        spoken_answers(details._questions, typed)  # pyright: ignore
+    assert why in str(refused.value) and "y 1; words" in str(refused.value)
 
 
 def test_one_question_may_have_any_text_and_several_options():
     (several,) = AskUserTool().build({"questions": [COLOUR | {"multiSelect": True}]})._questions  # pyright: ignore
     assert spoken_answers((several,), "1, 2") == ("Red, Blue",)  # pyright: ignore
-    assert spoken_answers((several,), "none; really") == ("none; really",)  # pyright: ignore
+    assert spoken_answers((several,), "not now; really") == ("not now; really",)  # pyright: ignore
+
+
+FEATURES = Question(
+    question="Which features?",
+    multi_select=True,
+    options=(Choice("Search"), Choice("Coupons"), Choice("Reviews"), Choice("Wishlist")),
+)
+STORE = Question(question="Where?", options=(Choice("SQLite"), Choice("MySQL"), Choice("N")))
+SURE = Question(question="Sure?", type="yesno")
+WORDS = Question(question="Name?", type="text")
+
+
+@pytest.mark.parametrize(
+    ("question", "typed", "answer"),
+    [
+        (FEATURES, "1, 3", "Search, Reviews"),
+        (FEATURES, "3 1", "Search, Reviews"),
+        (FEATURES, "1 and 3", "Search, Reviews"),
+        (FEATURES, "1, 3, dark mode", "Search, Reviews, dark mode"),
+        (FEATURES, "dark mode, coupons", "Coupons, dark mode"),
+        (FEATURES, "1 and dark mode", "Search, dark mode"),
+        (FEATURES, "whatever is quick, really", "whatever is quick, really"),
+        (FEATURES, "none", "none of these"),
+        (FEATURES, "0", "none of these"),
+        (STORE, "mysql", "MySQL"),
+        (STORE, "2", "MySQL"),
+        (STORE, "n", "N"),
+        (STORE, "a file is enough", "a file is enough"),
+        (SURE, "y", "Yes"),
+        (SURE, "no", "No"),
+        (SURE, "after lunch", "after lunch"),
+        (WORDS, "core", "core"),
+        (WORDS, "12", "12"),
+    ],
+)
+def test_a_number_a_label_or_words_answer_what_the_model_asks(question: Question, typed: str, answer: str):
+    assert spoken_answer(question, f" {typed}\n") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "typed", "why"),
+    [
+        (FEATURES, "", "nothing was typed; answer with 1–4, several such as 1, 2, `none`, or your own words"),
+        (FEATURES, "1, 5", "there is no option 5"),
+        (FEATURES, "y", "`y` alone answers nothing here"),
+        (STORE, "1, 2", "choose one"),
+        (STORE, "4", "there is no option 4"),
+        (WORDS, "n", "`n` alone answers nothing here; answer with your own words"),
+    ],
+)
+def test_what_may_be_a_slip_is_no_answer(question: Question, typed: str, why: str):
+    with pytest.raises(NoAnswer, match=re.escape(why)):
+        spoken_answer(question, typed)

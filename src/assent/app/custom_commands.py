@@ -219,7 +219,10 @@ def _command(path: Path, name: str, data: bytes) -> CustomCommand:
     except UnicodeDecodeError as error:
         raise BadTemplate("this is not UTF-8 text", 1) from error
     except msgspec.MsgspecError as error:
-        raise BadTemplate(str(error), _line_of(str(error))) from error
+        from assent.settings_words import plain
+
+        what, _, place = str(error).partition(" - at `$.")
+        raise BadTemplate(plain(what, place.rstrip("`"), _File), _line_of(what)) from error
     if not file.prompt.strip():
         raise BadTemplate("the prompt is empty", 1)
     try:

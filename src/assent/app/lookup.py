@@ -52,9 +52,12 @@ async def has_begun(log: SessionLog, session: SessionInfo) -> bool:
         return True
 
 
-def find_by_start(name: str, things: Mapping[str, T]) -> T:
+def find_by_start(name: str, things: Mapping[str, T], none: str) -> T:
+    """`none` says what is missing if there is nothing at all."""
     if name in things:
         return things[name]
+    if not things:
+        raise NotFound(none)
     matching = [key for key in things if key.startswith(name)]
     if len(matching) != 1:
         raise _ambiguous(name, matching or things)
@@ -62,5 +65,4 @@ def find_by_start(name: str, things: Mapping[str, T]) -> T:
 
 
 def _ambiguous(name: str, candidates: Iterable[str]) -> NotFound:
-    listed = ", ".join(candidates) or "nothing"
-    return NotFound(f"{name!r} must match exactly one of: {listed}")
+    return NotFound(f"{name!r} must match exactly one of: {', '.join(candidates)}")

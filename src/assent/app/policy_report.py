@@ -176,7 +176,7 @@ async def _dropped(grant: str) -> str:
     """A grant of earlier sessions that holds here. Sessions that are open keep it until they are opened again, unless
     they run in a cluster."""
     kept = kept_grants(os.environ, os.path.realpath(os.getcwd()))
-    found = find_by_start(grant, {one.id: one for one in kept.standing()})
+    found = find_by_start(grant, {one.id: one for one in kept.standing()}, "no grant holds here for all sessions")
     kept.drop(found.id)
     await kept.settled()
     return f"Revoked: {one_line(found.reach)}"
@@ -185,7 +185,7 @@ async def _dropped(grant: str) -> str:
 async def _revoked(log: SessionLog, session: str, grant: str) -> str:
     found = await find_session(log, session, os.path.realpath(os.getcwd()))
     state = fold(found.id, await log.read(found.id))
-    grant_id = find_by_start(grant, state.grants).id
+    grant_id = find_by_start(grant, state.grants, f"session {state.session} has no grants").id
     sent = await CommandSender(log).send(found.id, RevokeGrant(grant_id, by=me()), after=state.seq)
     match sent.state:
         case "taken":

@@ -3,13 +3,15 @@
 For places that print lines (the headless terminal, `assent sessions show`); it asks nobody.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.app.style import Style
 from assent.app.trial_text import trial_lines, trial_title, yes_to
 from assent.app.wording import description, one_line, safe, short_quotes
+from assent.app.wrapping import wrapped
 from assent.approval import (
     Approval,
     AskDetails,
@@ -41,21 +43,26 @@ KEYS: dict[Outcome, str] = {
 }
 
 
-def question_lines(call: AwaitingApproval, style: Style) -> Iterator[str]:
-    """What needs approval, and why."""
+def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) -> Iterator[str]:
+    """What needs approval, and why. `parts`: with what the model asks, which may also be shown one by one."""
     yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
-    yield from (f"  {line}" for line in _body(call.approval.details, style))
+    if parts or not isinstance(call.approval.details, AskDetails):
+        yield from (f"  {line}" for line in _body(call.approval.details, style))
     if said := description(call.request):
-        yield style.dim(f"  the model says: {safe(said, 'label')}")
+        yield from _prose(f"  the model says: {safe(said, 'label')}", style.dim, style)
     if files := unapproved_files(call.approval):
-        yield style.yellow(f"  ! {files}")
+        yield from _prose(f"  ! {files}", style.yellow, style)
     for warning in hidden_characters(call.approval.details):
-        yield style.red(f"  ! {safe(warning, 'label')}")
+        yield from _prose(f"  ! {one_line(warning)}", style.red, style)
     if call.approval.untried:
-        yield style.dim(f"  it cannot be tried first: {safe(call.approval.untried, 'label')}")
-    yield style.dim(f"  asked because: {safe(short_quotes(call.approval.why))}")
+        yield from _prose(f"  it cannot be tried first: {one_line(call.approval.untried)}", style.dim, style)
+    yield from _prose(f"  asked because: {one_line(short_quotes(call.approval.why))}", style.dim, style)
     if call.tried_by is not None:
         yield style.dim("  it is being tried")
+
+
+def _prose(text: str, colour: Callable[[str], str], style: Style) -> Iterator[str]:
+    return map(colour, wrapped(text, style.width))
 
 
 def unapproved_files(approval: Approval) -> str:
@@ -65,11 +72,9 @@ def unapproved_files(approval: Approval) -> str:
 
 
 def option_lines(approval: Approval) -> Iterator[str]:
-    """The keys offered, with what they mean here."""
+    """The keys offered, with what they mean here; a question of the model is not answered with keys."""
     for key, outcome in offered_keys(approval).items():
         yield f"{key}  {_meaning(outcome, approval)}"
-        if outcome == "proceed_once" and is_yes_or_no(approval.details):
-            yield "n  No"
         if outcome == "proceed_always":
             for number, scope in enumerate(approval.scopes[1:], start=2):
                 yield f"a{number} always: {one_line(scope_in_words(scope))}"
@@ -90,12 +95,6 @@ def _meaning(outcome: Outcome, approval: Approval) -> str:
     if (trial := tried(approval.details)) is not None:
         return _AFTER_A_TRIAL[outcome] if outcome in _AFTER_A_TRIAL else yes_to(trial)
     match outcome:
-        case "proceed_once" if is_yes_or_no(approval.details):
-            return "Yes; or an answer in your own words: y TEXT"
-        case "cancel" if isinstance(approval.details, AskDetails):
-            return "decline to answer, with or without a reason: d ask me later"
-        case "proceed_once" if isinstance(approval.details, AskDetails):
-            return "answer: y TEXT, or y and the number of an option; separate several answers with `;`"
         case "proceed_always":
             return f"always: {one_line(scope_in_words(approval.scopes[0]))}"
         case _:
@@ -185,16 +184,17 @@ def _body(details: Details, style: Style) -> Iterator[str]:
             yield from (style.dim(f"{who} says: {line}") for line in safe(description).splitlines()[:1])
         case AskDetails(questions=questions):
             for question in questions:
-                yield from _asked(question, style)
+                yield from asked_lines(question, style)
 
 
 def _command(details: ExecDetails, style: Style) -> Iterator[str]:
+    narrower = replace(style, width=max(0, style.width - 2))
     yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
     yield f"in {safe(details.directory, 'label')}"
     if words := sandbox_in_words(details):
-        yield words
+        yield from _prose(words, str, narrower)
     colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
-    yield colour(f"{details.risk} risk: {safe(short_quotes(details.risk_reason), 'label')}")
+    yield from _prose(f"{details.risk} risk: {one_line(short_quotes(details.risk_reason))}", colour, narrower)
     if details.trial is not None:
         yield from trial_lines(details.trial, style)
 
@@ -223,9 +223,13 @@ def _url_lines(url: str) -> list[str]:
     return preview(url).shown.splitlines()
 
 
-def _asked(question: Question, style: Style) -> Iterator[str]:
-    yield from (style.bold(line) for line in safe(question.question).splitlines())
-    yield from (f"  {number}  {words}" for number, words in enumerate(option_words(question), start=1))
+def asked_lines(question: Question, style: Style) -> Iterator[str]:
+    """One question of the model, with its options."""
+    narrower = replace(style, width=max(0, style.width - 14))  # it is indented, and may have a number
+    for line in safe(question.question).splitlines():
+        yield from _prose(line, style.bold, narrower)
+    for number, words in enumerate(option_words(question), start=1):
+        yield from _prose(f"  {number}  {words}", str, narrower)
 
 
 def option_words(question: Question) -> list[str]:
@@ -243,20 +247,6 @@ def option_labels(question: Question) -> list[str]:
 
 NONE_OF_THESE = "none of these"
 """The answer to a question of which several options can be ticked, and none is."""
-
-
-def spoken_answers(questions: tuple[Question, ...], line: str) -> tuple[str, ...] | None:
-    """The typed answers: separated by `;`, with numbers for options. None if there are too few."""
-    pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line.strip()]
-    if len(pieces) != len(questions) or not all(pieces):
-        return None
-    return tuple(_spoken(question, piece) for question, piece in zip(questions, pieces, strict=True))
-
-
-def _spoken(question: Question, piece: str) -> str:
-    numbers = piece.replace(",", " ").split() if question.multi_select else [piece]
-    options = {str(number): label for number, label in enumerate(option_labels(question), start=1)}
-    return ", ".join(options[number] for number in numbers) if all(n in options for n in numbers) else piece
 
 
 def _diff_line(line: str, style: Style) -> str:

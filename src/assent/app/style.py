@@ -5,14 +5,19 @@ from typing import TextIO
 
 from msgspec import Struct
 
+from assent.terminal_width import columns
+
 
 class Style(Struct, frozen=True):
     colour: bool
+    width: int = 0
+    """For prose, in cells; 0 if lines are not to be broken."""
 
     @classmethod
     def for_stream(cls, stream: TextIO) -> "Style":
         wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-        return cls(stream.isatty() and wanted)
+        shown = stream.isatty()
+        return cls(shown and wanted, columns(stream.fileno()) - 1 if shown else 0)
 
     def bold(self, text: str) -> str:
         return self._wrap("1", text)

@@ -76,7 +76,7 @@ def _dispatch(args: list[str]) -> int:
         case [word] if not word.startswith("-") and len(word.split()) == 1:
             from assent.cli.parsing import unknown_command
 
-            return unknown_command(args)
+            return unknown_command(args, COMMANDS)
         case _:
             return _without_command(args)
 

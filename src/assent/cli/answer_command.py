@@ -101,7 +101,10 @@ async def _answer(args: argparse.Namespace) -> int:
 
 
 def _find_call(state: SessionState, name: str) -> AwaitingApproval:
-    call = find_by_start(name, state.calls)
+    waiting = {call.request.call_id: call for call in state.waiting() if not call.answered_by}
+    named = [one for one in state.calls if one.startswith(name)]
+    known = state.calls if name in named or (named and not waiting.keys() & set(named)) else waiting
+    call = find_by_start(name, known, f"nothing waits for an answer in session {state.session}")
     call_id = call.request.call_id
     if isinstance(call, AwaitingApproval) and not call.answered_by:
         return call

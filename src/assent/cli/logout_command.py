@@ -6,7 +6,7 @@ import sys
 from assent import exit_codes
 from assent.app.model_access import ModelAccess, ModelError
 from assent.cli.parsing import Parser, complain
-from assent.config import load_settings
+from assent.config import load_settings, settings_file
 
 
 def main(argv: list[str]) -> int:
@@ -25,7 +25,10 @@ def main(argv: list[str]) -> int:
         complain(str(error))
         return exit_codes.ERROR
     if not removed:
-        complain(f"no key for {name} is stored; remove environment variables and [keys] in the settings yourself")
+        complain(
+            f"`assent login` has stored no key for {name}; if it comes from the environment, unset the variable there, "
+            f"and if it comes from [keys], remove it from {settings_file(os.environ)}"
+        )
         return exit_codes.INPUT
     sys.stdout.write(f"Removed the key for {name}.\n")
     return exit_codes.OK

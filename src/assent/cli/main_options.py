@@ -17,7 +17,7 @@ DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
 
   assent                                           start in this folder, in the terminal
-  assent "fix the failing test"                    start with this prompt
+  assent "fix the failing test"                    start with this prompt; a single word needs --: assent -- hello
   assent -p "why does test_total fail?"            run one prompt; on a terminal, you approve its actions
   git diff | assent -p "review this"               put standard input before the prompt
   assent --resume 20261115-… -p "and now the docs" continue an earlier session
@@ -64,7 +64,12 @@ def build_parser() -> Parser:
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANING.items())
     parser = Parser("assent", DESCRIPTION, f"{COMMANDS}\n\nexit codes:\n{codes}")
     add = parser.add_argument
-    add("words", nargs="*", metavar="PROMPT", help="a prompt to start with, in the terminal UI")
+    add(
+        "words",
+        nargs="*",
+        metavar="PROMPT",
+        help="a prompt to start with, in the terminal UI; after `--`, also one of a single word",
+    )
     add("-p", "--prompt", metavar="TEXT", help="the prompt; `-` reads it from standard input")
     add(
         "-m",

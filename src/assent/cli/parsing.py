@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 from assent import exit_codes
@@ -42,11 +43,20 @@ def complain(message: str) -> None:
     sys.stderr.write(f"assent: {make_safe(message, 'prompt').text}\n")
 
 
-def unknown_command(words: list[str]) -> int:
-    """Reports an unknown command: maybe a prompt without quotes."""
+def unknown_command(words: list[str], commands: Sequence[str]) -> int:
+    """Reports an unknown command: maybe a mistyped one, or a prompt that is a single word or lacks quotes."""
+    import difflib
+
     prompt = _quoted(" ".join(words))
-    quoted = f"quote it (assent {prompt}), or " if len(words) > 1 else ""  # quotes around one word change nothing
-    complain(f"unknown command {words[0]!r}; to send a prompt, {quoted}use -p: assent -p {prompt}\nTry: assent --help")
+    near = difflib.get_close_matches(words[0], commands, 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    start = f"-- {prompt}" if len(words) == 1 else prompt  # quotes around one word change nothing
+    complain(
+        f"unknown command {words[0]!r}{meant}\n"
+        f"To start with this as the prompt: assent {start}\n"
+        f"To run only this prompt:          assent -p {prompt}\n"
+        "Try: assent --help"
+    )
     return exit_codes.INPUT
 
 

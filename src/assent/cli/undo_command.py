@@ -46,20 +46,30 @@ async def _main(args: argparse.Namespace) -> int:
         session = await find_session(log, args.session, os.path.realpath(os.getcwd()))
         state = fold(session.id, await log.read(session.id))
         if args.list:
-            for call_id in state.undoable():
-                sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
-            return exit_codes.OK
+            return _list(state)
         return _told(await _undo(log, session, state, _chosen(state, args.call)), session.id)
     finally:
         await log.close()
 
 
+def _list(state: SessionState) -> int:
+    for call_id in state.undoable():
+        sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
+    if not state.undoable():
+        sys.stderr.write(f"{_nothing(state)}\n")
+    return exit_codes.OK
+
+
+def _nothing(state: SessionState) -> str:
+    return f"session {state.session} has no change that can be undone"
+
+
 def _chosen(state: SessionState, name: str | None) -> str:
     if name is not None:
-        return find_by_start(name, {call_id: call_id for call_id in state.changes})
+        return find_by_start(name, {call_id: call_id for call_id in state.changes}, _nothing(state))
     undoable = state.undoable()
     if not undoable:
-        raise NothingToUndo(f"session {state.session} has no change that can be undone")
+        raise NothingToUndo(_nothing(state))
     return undoable[-1]
 
 

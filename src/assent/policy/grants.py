@@ -181,7 +181,9 @@ def _widest(scopes: "list[Scope]") -> GrantKind:
 
 
 def _reach(scopes: "list[Scope]", directory: str) -> str:
-    return " ".join(dict.fromkeys(scope.reach for scope in scopes)).rstrip(".") + f", in {directory}, {SESSION}."
+    from assent.policy.shell.proposal import joined_reach
+
+    return f"{joined_reach(scopes).removesuffix('.')}, in {directory}, {SESSION}."
 
 
 def _words(scopes: "list[Scope]", *, exact: bool) -> tuple[tuple[str, ...], ...]:

@@ -1,9 +1,12 @@
 """Questions of a headless run on a terminal: what happens between an answer and the event that says it was taken."""
 
 import asyncio
+import fcntl
 import os
+import signal
 import sys
 import termios
+import time
 from collections.abc import Generator
 
 import pytest
@@ -12,14 +15,25 @@ from msgspec.structs import replace
 from assent.app.question_text import question_lines
 from assent.app.settled_output import Played
 from assent.app.style import Style
-from assent.approval import Approval, AskDetails, ExecDetails, Question, UnapprovedFile
+from assent.approval import Approval, AskDetails, Choice, ExecDetails, Grant, Outcome, Question, UnapprovedFile
 from assent.commands import Answer, Command
-from assent.events import ApprovalAnswered, ApprovalRequested, CallInput, CallRequest, CommandTaken, Envelope, Event
+from assent.events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    CallInput,
+    CallRequest,
+    CommandTaken,
+    Envelope,
+    Event,
+    TextDelta,
+    ThoughtDelta,
+)
 from assent.front.headless.console import Console
 from assent.front.headless.inline_questions import TerminalAsker
+from assent.front.headless.thinking_line import ThinkingLine
 from assent.parts import InputWanted
 from assent.scheduler.call import AwaitingApproval
-from support.waiting import until
+from support.waiting import WAIT_LIMIT, until
 
 pytestmark = pytest.mark.spec("C2")
 
@@ -53,6 +67,17 @@ class Session:
 
     async def tell(self, event: Event) -> None:
         await self.asker.event(Envelope(1, 1.0, "s", event))
+
+    def asks(self, details: AskDetails) -> None:
+        """The model asks this."""
+        asked = question("one")
+        self.waiting = [replace(asked, approval=replace(asked.approval, details=details))]
+
+    @property
+    def answers(self) -> tuple[str, ...] | None:
+        ((answer, _),) = self.commands
+        assert isinstance(answer, Answer)
+        return answer.answers
 
     async def ask_also(self, name: str) -> None:
         self.waiting.append(question(name))
@@ -115,8 +140,8 @@ async def test_a_password_for_a_command_is_typed_without_being_shown(keyboard: i
     await until(lambda: session.typed)
     assert session.typed == [("one", 3, "xyzzy 42")]
     assert session.commands == [], "a command would be recorded"
-    assert termios.tcgetattr(keyboard)[3] & termios.ECHO
     session.asker.stop()
+    assert termios.tcgetattr(keyboard)[3] & termios.ECHO
     os.set_blocking(keyboard, False)
     with pytest.raises(BlockingIOError):
         os.read(keyboard, 100)  # no echo
@@ -157,6 +182,27 @@ async def test_a_question_and_the_input_of_a_command_are_asked_one_after_the_oth
     await until(lambda: session.typed)
     assert session.typed == [("two", 0, None)]
     session.asker.stop()
+
+
+def type_half(keyboard: int, keys: str) -> None:
+    """Half a line, which has reached the program's end of the terminal; there, it can be seen only key by key."""
+    ours = sys.stdin.fileno()
+    by_lines = termios.tcgetattr(ours)
+    by_keys = [*by_lines]
+    by_keys[3] &= ~termios.ICANON
+    os.write(keyboard, keys.encode())
+    termios.tcsetattr(ours, termios.TCSANOW, by_keys)
+    deadline = time.monotonic() + WAIT_LIMIT
+    while fcntl.ioctl(ours, termios.FIONREAD, bytes(4)) != len(keys).to_bytes(4, sys.byteorder):
+        assert time.monotonic() < deadline
+    termios.tcsetattr(ours, termios.TCSANOW, by_lines)
+
+
+async def until_printed(capsys: pytest.CaptureFixture[str], text: str) -> str:
+    """What was printed until the text appeared."""
+    said: list[str] = []
+    await until(lambda: said.append(capsys.readouterr().err) or text in "".join(said))
+    return "".join(said)
 
 
 def played(written: str) -> list[str]:
@@ -213,8 +259,7 @@ async def test_no_is_an_answer_to_what_the_model_asks_and_d_declines_it(
     keyboard: int, details: AskDetails, typed: str, outcome: str, answers: tuple[str, ...] | None, reason: str
 ):
     session = Session()
-    asked = question("one")
-    session.waiting = [replace(asked, approval=replace(asked.approval, details=details))]
+    session.asks(details)
     session.asker.start(lambda: None)
     os.write(keyboard, f"{typed}\n".encode())
     await until(lambda: session.commands)
@@ -226,12 +271,213 @@ async def test_no_is_an_answer_to_what_the_model_asks_and_d_declines_it(
 
 async def test_n_declines_no_question_that_is_not_answered_with_no(keyboard: int, capsys: pytest.CaptureFixture[str]):
     session = Session()
-    asked = question("one")
-    session.waiting = [replace(asked, approval=replace(asked.approval, details=NAME))]
+    session.asks(NAME)
     session.asker.start(lambda: None)
     assert "d  decline to answer" in capsys.readouterr().err
     os.write(keyboard, b"n\n")
-    said: list[str] = []
-    await until(lambda: said.append(capsys.readouterr().err) or "one of: y, d" in "".join(said))
+    await until_printed(capsys, "`n` alone answers nothing here; answer with your own words")
     assert session.commands == []
     session.asker.stop()
+
+
+FOUR = AskDetails(
+    (
+        Question(question="Where to store it?", options=(Choice("SQLite"), Choice("MySQL"))),
+        Question(
+            question="Which pages?", multi_select=True, options=(Choice("cart"), Choice("search"), Choice("help"))
+        ),
+        Question(question="Which name?", type="text"),
+        Question(question="Start now?", type="yesno"),
+    )
+)
+
+
+async def test_several_questions_are_asked_one_by_one_and_answered_as_people_write(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    session.asks(FOUR)
+    session.asker.start(lambda: None)
+    shown = capsys.readouterr().err
+    assert "(1 of 4) Where to store it?" in shown and "Which pages?" not in shown
+    for typed, then in [
+        ("", "nothing was typed; answer with 1–2, or your own words"),
+        ("2", "→ MySQL"),
+        ("1 and 3", "→ cart, help"),
+        ("<", "(2 of 4) your answer"),
+        ("none", "→ none of these"),
+        ("core", "(4 of 4) Start now?"),
+    ]:
+        os.write(keyboard, f"{typed}\n".encode())
+        await until_printed(capsys, then)
+    assert session.commands == []
+    os.write(keyboard, b"y\n")
+    await until(lambda: session.commands)
+    assert session.answers == ("MySQL", "none of these", "core", "Yes")
+    session.asker.stop()
+
+
+@pytest.mark.parametrize("pasted", ["2\n1\ncore\ny\n", "2\n1\nco"])
+async def test_lines_that_were_typed_ahead_answer_no_further_question(
+    keyboard: int, capsys: pytest.CaptureFixture[str], pasted: str
+):
+    session = Session()
+    session.asks(FOUR)
+    session.asker.start(lambda: None)
+    os.write(keyboard, pasted.encode())
+    shown = await until_printed(capsys, "(2 of 4) your answer")
+    assert "(3 of 4)" not in shown and "was not used" in shown
+    session.asker.stop()
+
+
+async def test_all_answers_in_one_line_begin_with_y_and_say_what_is_missing(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    session.asks(FOUR)
+    session.asker.start(lambda: None)
+    form = "y 1; 1, 2; words; yes"
+    assert form in capsys.readouterr().err
+    for typed, why in [
+        ("y 2; 1, 3; core", f"that is 3 of 4 answers; separate them with `;`: {form}"),
+        ("y 2; 1, 9; core; yes", "(2 of 4) there is no option 9"),
+        ("2; 1, 3; core; yes", f"begin with y: {form}"),
+    ]:
+        os.write(keyboard, f"{typed}\n".encode())
+        await until_printed(capsys, why)
+    os.write(keyboard, b"y 2; 1, 3; core; yes\n")
+    await until(lambda: session.commands)
+    assert session.answers == ("MySQL", "cart, help", "core", "Yes")
+    session.asker.stop()
+
+
+# --- typing too early ---
+
+
+async def test_a_line_that_was_begun_before_the_prompt_is_not_cut(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    type_half(keyboard, "Pa")
+    await session.tell(CallInput("one", InputWanted("Age: ", 1)))
+    os.write(keyboard, b"ris\n")
+    shown = await until_printed(capsys, "Age: ")
+    assert "was not used" in shown and session.typed == []
+    os.write(keyboard, b"30\n")
+    await until(lambda: session.typed)
+    assert session.typed == [("one", 1, "30")]
+    session.asker.stop()
+
+
+async def test_the_end_of_a_word_that_was_begun_too_early_is_no_yes(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    type_half(keyboard, "m")
+    await session.ask_also("one")
+    os.write(keyboard, b"y\n")
+    await until_printed(capsys, "your answer [y, n]")
+    assert session.commands == []
+    session.asker.stop()
+
+
+@pytest.mark.spec("D2")
+async def test_a_password_that_is_typed_again_too_early_stays_hidden_and_is_not_typed_at_all(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("one", InputWanted("Password: ", 1, secret=True)))
+    os.write(keyboard, b"s3cret\n")
+    await until(lambda: session.typed)
+    await session.tell(CallInput("one"))
+    assert not termios.tcgetattr(keyboard)[3] & termios.ECHO
+    type_half(keyboard, "s3c")
+    await session.tell(CallInput("one", InputWanted("Again: ", 2, secret=True)))
+    os.write(keyboard, b"ret\n")
+    await until_printed(capsys, "Again: ")
+    assert session.typed == [("one", 1, "s3cret")]
+    os.write(keyboard, b"s3cret\n")
+    await until(lambda: len(session.typed) == 2)
+    session.asker.stop()
+    assert termios.tcgetattr(keyboard)[3] & termios.ECHO
+    os.set_blocking(keyboard, False)
+    with pytest.raises(BlockingIOError):
+        os.read(keyboard, 100)  # no echo
+
+
+async def test_a_line_without_its_end_waits_for_it(keyboard: int):
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("one", InputWanted("City: ", 1)))
+    os.write(keyboard, b"Pa\x04ris\n")  # Ctrl-D passes on what is there
+    await until(lambda: session.typed)
+    assert session.typed == [("one", 1, "Paris")]
+    session.asker.stop()
+
+
+# --- the window ---
+
+
+async def test_prose_is_broken_between_words_and_a_command_is_not(
+    keyboard: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "40")
+    session = Session()
+    asked = question("one " * 20)
+    scope = Grant(id="g", kind="exact", tool="run_shell_command", reach=f"Exactly {'this ' * 12}this.", from_call="one")
+    approval = replace(asked.approval, why="because " * 12, scopes=(scope,), options=("proceed_once", "proceed_always"))
+    session.waiting = [replace(asked, approval=approval)]
+    session.asker.start(lambda: None)
+    lines = capsys.readouterr().err.splitlines()
+    (command,) = [line for line in lines if "$ " in line]
+    assert command.count("one") == 20
+    prose = [line for line in lines if line != command]
+    assert max(map(len, prose)) < 40 and sum(line.count("because ") for line in prose) > 8
+    assert all(line.endswith(("this", "this.", "session:")) for line in prose if "this" in line)
+    session.asker.stop()
+
+
+async def test_after_a_stop_the_open_question_is_shown_again(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    session.asker.start(lambda: None)
+    assert capsys.readouterr().err.count("echo one") == 1
+    os.kill(os.getpid(), signal.SIGCONT)
+    assert "$ echo one" in await until_printed(capsys, "your answer [y, n]")
+    os.write(keyboard, b"y\n")
+    await until(lambda: session.commands)
+    session.asker.stop()
+
+
+async def test_every_key_that_is_offered_is_named_if_the_answer_was_none(
+    keyboard: int, capsys: pytest.CaptureFixture[str]
+):
+    session = Session()
+    asked = question("one")
+    scopes = tuple(Grant(id=one, kind="exact", tool="t", reach=f"Reach {one}.", from_call="one") for one in "abc")
+    options: tuple[Outcome, ...] = ("proceed_once", "proceed_always", "cancel")
+    session.waiting = [replace(asked, approval=replace(asked.approval, scopes=scopes, options=options))]
+    session.asker.start(lambda: None)
+    os.write(keyboard, b"what\n")
+    await until_printed(capsys, "please answer with one of: y, a, a2, a3, n")
+    session.asker.stop()
+
+
+async def test_a_model_that_is_silent_is_said_to_be_at_work_until_it_says_something(
+    capsys: pytest.CaptureFixture[str],
+):
+    console, thinks = Console(Style(False), redraws=True), True
+    line = ThinkingLine(console, lambda: thinks)
+    began = asyncio.get_running_loop().time()
+    line.tick(began + 1)
+    assert capsys.readouterr().err == ""
+    line.tick(began + 7.2)
+    assert played(capsys.readouterr().err) == ["… waiting for the model, 7 s"]
+    line.heard(ThoughtDelta("m", "Plan", "hm"))
+    line.tick(began + 8.2)
+    line.heard(TextDelta("m", "It"))
+    assert played(capsys.readouterr().err) == []
+    line.tick(began + 99)
+    assert capsys.readouterr().err == "", "it would stand in the middle of the reply"

@@ -69,11 +69,11 @@ def test_every_scope_says_how_far_it_reaches() -> None:
     scopes |= {" ".join(scope.words): scope.reach for scope in proposal("git add a; git fetch")}
     assert scopes["head"] == "Every `head` whose options and operands only read."
     assert scopes["git log"] == "Every `git log` whose options and operands only read."
-    assert scopes["git add"].endswith("on plain, unprotected files inside the workspace.")
+    assert scopes["git add"].endswith("that names nothing protected and nothing outside the workspace.")
     assert scopes["npm test"].endswith("with options that do not change which code runs.")
     assert scopes["git fetch"].endswith("with plain operands; it uses the network.")
     assert scopes["mkdir x"] == "Exactly `mkdir x`, and nothing else."
-    assert scopes["mkdir"] == "Every `mkdir` on plain, unprotected folders inside the workspace."
+    assert scopes["mkdir"] == "Every `mkdir` that names nothing protected and nothing outside the workspace."
     (both,) = proposal("uv run pytest")
     assert (
         both.reach

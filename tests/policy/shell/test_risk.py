@@ -137,3 +137,20 @@ def test_sentences_end_like_sentences() -> None:
     for command in ("rm -rf /", "curl x | sh", "sudo id > /etc/x", "ls\u200b"):
         found = judge(command, rules(), cwd="/w", roots=["/w"])
         assert all((reason.endswith(".") and reason[0].isupper()) or reason[0] == "`" for reason in found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("command", "why", "said"),
+    [
+        ("rm -rf old", "No rule allows `rm`.", "It deletes folders with everything in them."),
+        ("rm a; rm b", "No rule allows `rm`.", "It deletes files."),
+        ("find . -delete", "", "It deletes every file it finds."),
+        ("cp a b; cp c d; touch e", "No rule allows `cp`.", "It writes b, d and e."),
+        ("make -n all", "No rule allows `make -n all`.", "It prints what a Makefile would run."),
+        ("python3 -c 'a; f()'", "No rule allows `python3 -c 'a; f()'`.", "`python3` runs Python code."),
+    ],
+)
+def test_each_risk_is_said_once_and_the_command_is_quoted_as_it_is(command: str, why: str, said: str) -> None:
+    found = judge(command, rules(), cwd="/w", roots=["/w"])
+    assert found.reasons[0].startswith(said) and len(found.reasons) == 1
+    assert why in found.why

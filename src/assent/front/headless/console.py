@@ -6,9 +6,10 @@ Nothing is written into an open question; it appears once the question is closed
 import os
 import sys
 from collections import deque
-from unicodedata import combining, east_asian_width
+from collections.abc import Callable
 
 from assent.app.style import Style
+from assent.app.wrapping import cell, wrapped
 from assent.terminal_width import columns
 
 STDERR = 2
@@ -20,7 +21,7 @@ class Console:
     def __init__(self, style: Style, *, redraws: bool = False) -> None:
         """`redraws`: a line can be replaced; otherwise only finished lines are written."""
         self.style = style
-        self._redraws = redraws
+        self.redraws = redraws
         self._asking = False
         self._column_open = False
         """The cursor follows text: an unfinished line, or a prompt."""
@@ -46,9 +47,16 @@ class Console:
     def change(self, text: str) -> None:
         """Shows a line that is not finished, in place of its earlier state."""
         self._changing = text
-        if self._redraws and not self._asking and text:
+        if self.redraws and not self._asking and text:
             self._write(self._start() + clipped(text, columns(STDERR) - 1))
             self._column_open = True
+
+    def clear(self) -> None:
+        """Takes back the line that was changing."""
+        self._changing = ""
+        if self._column_open and not self._asking:
+            self._write(self._start())
+            self._column_open = False
 
     def finish_line(self) -> None:
         """What was changing stays as it is now."""
@@ -79,6 +87,16 @@ class Console:
         self._end_prompt()
         self._write(f"{line}\n")
 
+    def tell(self, text: str, colour: Callable[[str], str] = str) -> None:
+        """The same for prose, which is broken between words."""
+        for line in wrapped(text, self.width):
+            self.say(colour(line))
+
+    @property
+    def width(self) -> int:
+        """For prose; 0 if lines are not broken, because nobody reads them here."""
+        return columns(STDERR) - 1 if self.redraws else 0
+
     def prompt(self, text: str) -> None:
         self._end_prompt()
         self._write(text)
@@ -106,12 +124,8 @@ def clipped(text: str, width: int) -> str:
         if text[place] == "\x1b" and (end := text.find("m", place)) > 0:
             place, coloured = end + 1, True
             continue
-        cells += _cells(text[place])
+        cells += cell(text[place])
         if cells > width:
             return text[:place] + ("\x1b[0m" if coloured else "")
         place += 1
     return text
-
-
-def _cells(char: str) -> int:
-    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1

@@ -1,7 +1,5 @@
 """Lets a person type on the terminal what a running command asks for. Secrets are not shown, and nothing is kept."""
 
-import sys
-import termios
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
@@ -13,7 +11,6 @@ from assent.parts import InputWanted
 
 TypeIn = Callable[[str, int, str | None], Awaitable[str]]
 """The call, the number of its prompt, and the line; returns why it was not typed."""
-_FLAGS = 3
 
 
 class _Asked(Struct, frozen=True):
@@ -35,11 +32,18 @@ class InlineInput:
     def is_open(self) -> bool:
         return self._asked is not None
 
+    @property
+    def is_secret(self) -> bool:
+        return self._asked is not None and self._asked.wanted.secret
+
+    @property
+    def is_wanted(self) -> bool:
+        return bool(self._waiting)
+
     def event(self, envelope: Envelope) -> None:
         match envelope.event:
             case CallInput(call_id=call_id, wanted=InputWanted() as wanted):
                 self._waiting[call_id] = wanted
-                self._hide(call_id, wanted)
             case CallInput(call_id=call_id) | CallFinished(call_id=call_id):
                 self._waiting.pop(call_id, None)
                 if self._asked is not None and self._asked.call_id == call_id:
@@ -47,27 +51,33 @@ class InlineInput:
             case _:
                 pass
 
-    def _hide(self, call_id: str, wanted: InputWanted) -> None:
-        """The program has switched the echo off after its prompt was shown."""
-        shown = self._asked
-        same = shown is not None and (shown.call_id, shown.wanted.number) == (call_id, wanted.number)
-        if shown is not None and same and wanted.secret and not shown.wanted.secret:
-            self._asked = _Asked(call_id, wanted)
-            self._set_echo(False)
+    def turns_secret(self) -> bool:
+        """Whether the program has switched its echo off after the prompt was shown."""
+        if (shown := self._asked) is None or shown.wanted.secret:
+            return False
+        now = self._waiting.get(shown.call_id)
+        return now is not None and now.secret and now.number == shown.wanted.number
+
+    def hide(self, _: str = "") -> None:
+        """The same prompt, hidden from now on."""
+        if self._asked is not None:
+            self._asked = _Asked(self._asked.call_id, self._waiting[self._asked.call_id])
             self._console.prompt(f"\n{self._style.dim('  from now on hidden; begin again:')} ")
 
-    def show(self) -> None:
+    def show(self, note: str = "") -> None:
         """Ask for what the first command waits for."""
-        if self._asked is not None or not self._waiting:
-            return
         self._asked = _Asked(*next(iter(self._waiting.items())))
-        wanted = self._asked.wanted
-        hidden = ", hidden" if wanted.secret else ""
         self._console.open_question()
+        hidden = ", hidden" if self._asked.wanted.secret else ""
         waiting = f"  the command is waiting for your input{hidden}; the model does not see it"
-        self._console.say(self._style.dim(waiting))
-        self._set_echo(not wanted.secret)
-        self._console.prompt(f"  {safe(wanted.prompt, 'label')} ")
+        self._console.tell(waiting, self._style.dim)
+        if note:
+            self._console.tell(note, self._style.yellow)
+        self.prompt()
+
+    def prompt(self) -> None:
+        if self._asked is not None:
+            self._console.prompt(f"  {safe(self._asked.wanted.prompt, 'label')} ")
 
     async def take(self, line: str | None) -> None:
         """A line, or None for the end of the input."""
@@ -85,13 +95,4 @@ class InlineInput:
     def close(self) -> None:
         if self._asked is not None:
             self._asked = None
-            self._set_echo(True)
             self._console.close_question()
-
-    @staticmethod
-    def _set_echo(on: bool) -> None:
-        """What was typed before does not count."""
-        terminal = sys.stdin.fileno()
-        attributes = termios.tcgetattr(terminal)
-        attributes[_FLAGS] = attributes[_FLAGS] | termios.ECHO if on else attributes[_FLAGS] & ~termios.ECHO
-        termios.tcsetattr(terminal, termios.TCSAFLUSH, attributes)

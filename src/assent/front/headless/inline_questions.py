@@ -1,21 +1,27 @@
 """Asks for approval on the terminal, one question at a time, while everything else goes on.
 
 An answer may come from anywhere; if another client is faster, the question closes and says who answered. Input typed
-before a question appears never answers it, and an empty or unclear line is not an answer.
+before a question appears never answers it, and an empty or unclear line is not an answer. If someone is typing when a
+question is due, it appears when they have stopped: a line counts as a whole or not at all.
 """
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Protocol
 
+from msgspec import Struct
+
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import new_key
-from assent.app.question_text import is_yes_or_no, offered_keys, option_lines, question_lines, spoken_answers
+from assent.app.question_text import offered_keys, option_lines, question_lines
+from assent.app.spoken_answers import NoAnswer
+from assent.app.style import Style
 from assent.app.text_editor import EditorFailed, edit_text
 from assent.app.wording import safe, who
-from assent.approval import Approval, AskDetails, EditDetails
+from assent.approval import Approval, AskDetails, EditDetails, Outcome
 from assent.commands import Answer, Command
 from assent.events import (
     ApprovalAnswered,
@@ -26,11 +32,16 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
+from assent.front.headless.asked_parts import AskedParts, Declined
 from assent.front.headless.console import Console
 from assent.front.headless.inline_input import InlineInput, TypeIn
+from assent.front.headless.terminal_keys import TerminalKeys
 
 Send = Callable[[Command, str], Awaitable[str]]
 """With the key under which the command will be reported as taken."""
+QUIET = 0.6
+"""Seconds without a key after which someone has stopped typing."""
+_DROPPED = "  what you typed before this was not used; type it again if it was meant for this"
 
 
 class Asker(Protocol):
@@ -45,6 +56,18 @@ class Asker(Protocol):
     async def event(self, envelope: Envelope) -> None: ...
 
 
+class _Asked(Struct, frozen=True):
+    """The open question."""
+
+    call: AwaitingApproval
+    parts: AskedParts | None
+    """For what the model asks."""
+
+    @property
+    def call_id(self) -> str:
+        return self.call.request.call_id
+
+
 class TerminalAsker:
     """Asks on a terminal: pass it every event; it prints to stderr and reads lines from stdin."""
 
@@ -53,30 +76,49 @@ class TerminalAsker:
     ) -> None:
         self._waiting = waiting
         self._input = InlineInput(type_in, console)
+        self._keys = TerminalKeys()
         self._send = send
         self._console = console
         self._style = console.style
         self._me = me
-        self._asking: AwaitingApproval | None = None
+        self._asking: _Asked | None = None
+        self._again: Callable[[str], None] | None = None
+        """Shows the open question once more, or its next part."""
         self._sent = ""
         """The key of an answer that is not yet taken. It is known before the answer is on its way: nothing is asked
         meanwhile, and the answer may be taken before the sender hears that it was recorded."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening = False
         self._leave: Callable[[], None] | None = None
+        self._hides = sys.stdout.isatty()
+        """Whether what is typed without a prompt stays hidden; a program that shows our output, such as a pager, may
+        need the echo."""
+        self._quiet: asyncio.TimerHandle | None = None
+        self._early = 0.0
+        """When a line was typed that nothing had asked for."""
+        self._dropped = False
+        """Something was, just before the question that is next."""
 
     def start(self, leave: Callable[[], None]) -> None:
         self._leave = leave
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._keys.terminal, self._readable)
+        loop.add_signal_handler(signal.SIGCONT, self._continued)
         self._listening = True
         self._next()
+        self._set_echo()
 
     def stop(self) -> None:
         self._input.close()
         self._console.close_question()
+        if self._quiet is not None:
+            self._quiet.cancel()
         if self._listening:
-            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self._keys.terminal)
+            loop.remove_signal_handler(signal.SIGCONT)
             self._listening = False
+            self._keys.give_back()
         for task in self._tasks:
             task.cancel()
 
@@ -85,7 +127,10 @@ class TerminalAsker:
     async def event(self, envelope: Envelope) -> None:
         self._input.event(envelope)
         match envelope.event:
-            case ApprovalRequested() | CallInput():
+            case CallInput():
+                self._hides = True  # the next line may be a secret again
+                self._next()
+            case ApprovalRequested():
                 self._next()
             case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
                 if by != self._me:
@@ -101,92 +146,196 @@ class TerminalAsker:
                 self._close()
             case _:
                 pass
+        self._set_echo()
 
     def _is_asked(self, call_id: str) -> bool:
-        return self._asking is not None and self._asking.request.call_id == call_id
+        return self._asking is not None and self._asking.call_id == call_id
 
     def _close(self) -> None:
-        self._asking = None
+        self._asking = self._again = None
         self._console.close_question()
         self._next()
 
     # --- asking ---
 
     def _next(self) -> None:
-        if self._asking is not None or self._sent or not self._listening or self._input.is_open:
+        """Asks what is next, once nobody is typing any more."""
+        if (ask := self._due()) is None:
             return
-        calls = [call for call in self._waiting() if not call.answered_by and call.tried_by is None]
-        if calls:
-            self._show(calls[0], len(calls))
+        if self._is_typing():
+            self._wait_until_quiet()
         else:
-            self._input.show()
+            note, self._dropped, self._again = _DROPPED if self._dropped else "", False, None
+            ask(note)
 
-    def _show(self, call: AwaitingApproval, how_many: int) -> None:
-        self._asking = call
+    def _due(self) -> Callable[[str], None] | None:
+        """Asks what is next, if nothing is being asked; takes a note for the person."""
+        if self._sent or not self._listening or self._quiet is not None:
+            return None
+        if self._again is not None or self._asking is not None:
+            return self._again
+        if self._input.is_open:
+            return self._input.hide if self._input.turns_secret() else None
+        if calls := [call for call in self._waiting() if not call.answered_by and call.tried_by is None]:
+            return lambda note: self._open(calls[0], len(calls), note)
+        return self._input.show if self._input.is_wanted else None
+
+    def _is_typing(self) -> bool:
+        """Forgets what has been typed so far."""
+        recently = bool(self._early) and asyncio.get_running_loop().time() - self._early < QUIET
+        return self._keys.drop() or recently
+
+    def _wait_until_quiet(self) -> None:
+        self._dropped = True
+        self._quiet = asyncio.get_running_loop().call_later(QUIET, self._is_quiet)
+        self._set_echo()
+
+    def _is_quiet(self) -> None:
+        self._quiet = None
+        self._next()
+        self._set_echo()
+
+    def _open(self, call: AwaitingApproval, how_many: int, note: str) -> None:
+        details = call.approval.details
+        parts = AskedParts(details.questions) if isinstance(details, AskDetails) else None
+        self._asking = _Asked(call, parts)
         self._console.open_question()
+        self._show(self._asking, how_many, note)
+
+    def _show(self, asked: _Asked, how_many: int = 1, note: str = "") -> None:
         self._console.say("")
-        for line in question_lines(call, self._style):
+        for line in question_lines(asked.call, self._prose_style(), parts=False):
             self._console.say(line)
-        for line in option_lines(call.approval):
-            self._console.say(f"    {line}")
+        for line in asked.parts.keys() if asked.parts is not None else option_lines(asked.call.approval):
+            self._console.tell(f"    {line}")
         if how_many > 1:
             self._console.say(self._style.dim(f"  ({how_many - 1} more to follow)"))
-        _flush_input()
-        self._prompt(call)
+        self._show_part(asked, note)
 
-    def _prompt(self, call: AwaitingApproval) -> None:
-        self._console.prompt(f"  your answer [{', '.join(_keys(call.approval))}]: ")
+    def _show_part(self, asked: _Asked, note: str = "") -> None:
+        for line in asked.parts.lines(self._prose_style()) if asked.parts is not None else ():
+            self._console.say(f"  {line}")
+        self._prompt(asked, note)
+
+    def _prompt(self, asked: _Asked, note: str = "") -> None:
+        if note:
+            self._console.tell(note, self._style.yellow)
+        keys = f"your answer [{', '.join(_keys(asked.call.approval))}]: "
+        self._console.prompt(f"  {keys if asked.parts is None else asked.parts.prompt()}")
+
+    def _ask_again(self, asked: _Asked, why: str) -> None:
+        self._console.tell(f"  {why}")
+        self._again = lambda note: self._prompt(asked, note)
+        self._next()
+
+    def _prose_style(self) -> Style:
+        """For the window as wide as it is now."""
+        return Style(self._style.colour, self._console.width)
+
+    def _set_echo(self) -> None:
+        """What is typed appears only if something asks for it."""
+        if self._listening:
+            self._keys.show(not self._hides or self._is_shown())
+
+    def _is_shown(self) -> bool:
+        open_input = self._input.is_open and not self._input.is_secret
+        return self._quiet is None and (self._asking is not None or open_input)
+
+    def _continued(self) -> None:
+        """After Ctrl-Z and `fg`, the question is shown again."""
+        if not self._keys.is_ours():
+            return
+        self._keys.resume(not self._hides or self._is_shown())
+        if self._asking is not None:
+            self._show(self._asking)
+        elif self._input.is_open:
+            self._input.prompt()
+
+    # --- typing ---
 
     def _readable(self) -> None:
-        line = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
+        line = self._keys.read()
+        if line is None:
+            return
         if line:
             self._console.entered()
-        if self._input.is_open and (line or os.isatty(sys.stdin.fileno())):
+        if self._quiet is not None or not (self._input.is_open or self._asking is not None):
+            self._early = asyncio.get_running_loop().time()
+            if not line:
+                self._no_more_input()
+        elif self._input.is_open and (line or os.isatty(self._keys.terminal)):
             self._begin(self._input.take(line or None))
         elif not line:
             self._no_more_input()
         elif self._asking is not None:
             self._take(self._asking, line)
+        self._set_echo()
 
     def _no_more_input(self) -> None:
         """Ctrl-D at a question ends the run and leaves it open; without a question it does nothing."""
-        if not os.isatty(sys.stdin.fileno()):  # the terminal is gone: nobody can be asked any more
+        if not os.isatty(self._keys.terminal):  # the terminal is gone: nobody can be asked any more
             self.stop()
         elif self._asking is not None and self._leave is not None:
             self._console.close_question()
             self._leave()
 
-    def _take(self, call: AwaitingApproval, line: str) -> None:
-        key, _, reason = line.strip().partition(" ")
-        key, scope = _scope(key.lower(), call.approval)
-        answers, details = None, call.approval.details
-        if is_yes_or_no(details) and key in ("y", "n") and not reason:
-            key, reason = "y", "Yes" if key == "y" else "No"
-        outcome = offered_keys(call.approval).get(key)
-        if isinstance(details, AskDetails) and outcome == "proceed_once":
-            answers, reason = spoken_answers(details.questions, reason), ""
-            outcome = outcome if answers is not None else None
-        if outcome is None or (reason and outcome != "cancel"):
-            self._console.say(f"  please answer with one of: {', '.join(_keys(call.approval))}")
-            self._prompt(call)
+    def _take(self, asked: _Asked, line: str) -> None:
+        if asked.parts is not None:
+            self._take_words(asked, asked.parts, line)
             return
-        answer = Answer(
-            call_id=call.request.call_id,
-            outcome=outcome,
-            digest=call.approval.digest,
-            reason=reason,
-            answers=answers,
-            scope=scope,
-            by=self._me,
-        )
+        key, _, reason = line.strip().partition(" ")
+        key, scope = _scope(key.lower(), asked.call.approval)
+        outcome = offered_keys(asked.call.approval).get(key)
+        if outcome is None or (reason and outcome != "cancel"):
+            self._ask_again(asked, f"please answer with one of: {', '.join(_keys(asked.call.approval))}")
+            return
+        answer = self._answer_to(asked, outcome=outcome, reason=reason, scope=scope)
         if outcome == "modify_with_editor":
-            self._begin(self._edit(call, answer))
+            self._begin(self._edit(asked, answer))
         else:
             self._answer(answer)
 
+    def _take_words(self, asked: _Asked, parts: AskedParts, line: str) -> None:
+        """An answer to what the model asks, or to a part of it."""
+        try:
+            taken = parts.take(line)
+        except NoAnswer as error:
+            self._ask_again(asked, safe(str(error), "label"))
+            return
+        match taken:
+            case None:
+                self._console.say(self._style.dim(f"  → {parts.given()}"))
+                self._again = lambda note: self._show_part(asked, note)
+                self._next()
+            case Declined(reason=reason):
+                self._answer(self._answer_to(asked, outcome="cancel", reason=reason))
+            case answers:
+                self._answer(self._answer_to(asked, outcome="proceed_once", answers=answers))
+
+    def _answer_to(
+        self,
+        asked: _Asked,
+        *,
+        outcome: Outcome,
+        reason: str = "",
+        scope: str = "",
+        answers: tuple[str, ...] | None = None,
+        content: str | None = None,
+    ) -> Answer:
+        return Answer(
+            call_id=asked.call_id,
+            outcome=outcome,
+            digest=asked.call.approval.digest,
+            reason=reason,
+            answers=answers,
+            scope=scope,
+            content=content,
+            by=self._me,
+        )
+
     def _answer(self, answer: Answer) -> None:
         self._console.close_question()
-        self._asking, self._sent = None, new_key()
+        self._asking, self._again, self._sent = None, None, new_key()
         self._begin(self._deliver(answer, self._sent))
 
     async def _deliver(self, answer: Answer, key: str) -> None:
@@ -201,33 +350,27 @@ class TerminalAsker:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _edit(self, call: AwaitingApproval, answer: Answer) -> None:
+    async def _edit(self, asked: _Asked, answer: Answer) -> None:
         """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
-        details = call.approval.details
+        details = asked.call.approval.details
         assert isinstance(details, EditDetails)
-        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        asyncio.get_running_loop().remove_reader(self._keys.terminal)
         try:
             content = await edit_text(details.path, details.new)
         except EditorFailed as error:
             self._console.say(self._style.red(f"  {safe(str(error), 'label')}"))
             content = None
         finally:
-            asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._readable)
+            asyncio.get_running_loop().add_reader(self._keys.terminal, self._readable)
         if content is None or content == details.new:
-            self._console.say("  nothing was changed")
-            self._prompt(call)
+            self._ask_again(asked, "nothing was changed")
             return
-        edited = Answer(
-            call_id=answer.call_id, outcome=answer.outcome, digest=answer.digest, content=content, by=self._me
-        )
-        self._answer(edited)
+        self._answer(self._answer_to(asked, outcome=answer.outcome, content=content))
 
 
 def _keys(approval: Approval) -> list[str]:
     """All keys that may be typed, with one for each wider scope."""
     keys = list(offered_keys(approval))
-    if is_yes_or_no(approval.details):
-        keys.insert(1, "n")
     if "a" in keys:
         place = keys.index("a") + 1
         keys[place:place] = [f"a{number}" for number in range(2, len(approval.scopes) + 1)]
@@ -240,10 +383,3 @@ def _scope(key: str, approval: Approval) -> tuple[str, str]:
     if key.startswith("a") and number.isdecimal() and 1 <= int(number) <= len(approval.scopes):
         return "a", approval.scopes[int(number) - 1].id
     return key, ""
-
-
-def _flush_input() -> None:
-    """Discards what was typed before the question appeared."""
-    import termios
-
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # the code that asks is imported only if someone can be asked
     from assent.app.mcp_prompts import PromptServers
     from assent.app.opening import Subscription
     from assent.front.headless.inline_questions import Asker
+    from assent.front.headless.thinking_line import ThinkingLine
 
 Asking = Literal["inline", "wait", "refuse"]
 
@@ -98,7 +99,15 @@ async def _run(request: Run, log: SessionLog, output: Output, console: Console) 
     session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
     async with await open_session(log, session, setup, model=request.model) as client:
         asker = _terminal_asker(client, console) if request.asking == "inline" else None
-        return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker).until_done()
+        thinking = _thinking_line(client, console) if request.output == "text" and console.redraws else None
+        return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker, thinking).until_done()
+
+
+def _thinking_line(client: LocalClient, console: Console) -> "ThinkingLine":
+    from assent.front.headless.thinking_line import ThinkingLine
+
+    state = client.runner.state
+    return ThinkingLine(console, lambda: state.open_prompt is not None and not state.pending())
 
 
 class _Filled:
@@ -140,12 +149,20 @@ def _is_tried(call: object) -> bool:
 class HeadlessRun:
     """Follows one session until its prompt is answered."""
 
-    def __init__(self, client: LocalClient, request: Run, output: Output, asker: "Asker | None" = None) -> None:
+    def __init__(
+        self,
+        client: LocalClient,
+        request: Run,
+        output: Output,
+        asker: "Asker | None" = None,
+        thinking: "ThinkingLine | None" = None,
+    ) -> None:
         self._runner = runner = client.runner
         self._request = request
         self._output = output
         self._summariser = Summariser(runner.session, time.monotonic())
         self._asker = asker
+        self._thinking = thinking
         self._awaited: str | None = runner.state.open_prompt
         """The prompt whose end we are waiting for."""
         self._key: str | None = None
@@ -171,9 +188,13 @@ class HeadlessRun:
         if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:
             text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
             return _failed(self._output, Failure("input", text), self._runner.session)
+        ticking = asyncio.create_task(self._thinking.run()) if self._thinking is not None else None
         try:
             await self._follow(self._events, known, asked)
         finally:
+            if ticking is not None and self._thinking is not None:
+                ticking.cancel()
+                self._thinking.clear()
             if self._asker is not None:
                 self._asker.stop()
         return self._finish_waiting() if self._left else self._finish()
@@ -215,6 +236,8 @@ class HeadlessRun:
     def _tell(self, envelope: Envelope) -> None:
         if isinstance(envelope.event, ApprovalRequested):
             self._told.add(envelope.event.approval.id)
+        if self._thinking is not None:
+            self._thinking.heard(envelope.event)
         self._output.event(envelope)
 
     def _announce_waiting(self, asked: set[str]) -> None:
@@ -269,6 +292,8 @@ class HeadlessRun:
         elif self._withdrawn:
             summary.status = "cancelled"
         self._output.finish(summary)
+        if refused := self._summariser.refusal():
+            _notice(refused)
         return summary.exit_code()
 
     def _finish_waiting(self) -> int:
@@ -303,6 +328,8 @@ class HeadlessRun:
         """The first time, cancels the turn and keeps what was done. After that, exits at once; the log has it all."""
         self._interrupts += 1
         if self._interrupts > 1:
+            if self._asker is not None:
+                self._asker.stop()  # it may have hidden what is typed
             os._exit(exit_codes.CANCELLED)
         self._cancelling = asyncio.create_task(self._cancel())
 

@@ -13,6 +13,7 @@ import msgspec
 from assent.app.style import Style
 from assent.app.wording import attached_words, call_about, ended_badly, one_line, safe, shortened_words, took
 from assent.events import (
+    ApprovalAnswered,
     CallFinished,
     CallOutput,
     CallRequest,
@@ -85,10 +86,7 @@ class StreamJsonOutput:
         self.flush()
 
 
-UNASKED = (
-    "Some calls were refused because nobody could be asked. Run this in a terminal, or use --ask wait and answer from\n"
-    "elsewhere; --allowed-tools and --approval-mode control what needs approval."
-)
+REFUSED = "Refused, so the turn ends here. If you give a reason (n use the other branch), the model continues at once."
 
 
 class TextOutput:
@@ -106,10 +104,10 @@ class TextOutput:
         """The call whose unfinished line is on the screen."""
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
+        self._refused = False
+        """Whether a person refused a call of the newest reply."""
         self._held = ""
         """Trailing line breaks: written only when more text follows, so that no reply ends with blank lines."""
-        self._unasked = False
-        """Whether something was refused because nobody could be asked."""
 
     def known(self, request: CallRequest) -> None:
         self._calls[request.call_id] = request
@@ -119,7 +117,10 @@ class TextOutput:
             case TextDelta(text=text):
                 if self._streams:
                     self._stream(text)
+            case ApprovalAnswered(outcome="cancel"):
+                self._refused = True
             case ModelReplied(parts=parts):
+                self._refused = False
                 self._whole([part.text for part in parts if isinstance(part, Text)])
             case CallRequested(request=request):
                 self.known(request)
@@ -159,12 +160,10 @@ class TextOutput:
 
     def finish(self, summary: Summary) -> None:
         self._end_reply()
-        if self._unasked:
-            self._note(UNASKED)
         if summary.error is not None:
             self._note(self._style.red(f"✗ {safe(summary.error.message)}"))
         elif summary.status == "cancelled":
-            self._note("Cancelled. What was done is kept.")
+            self._note(REFUSED if self._refused else "Cancelled. What was done is kept.")
         elif summary.status == "max_turns":
             self._note("Stopped: the limit of model requests (max_turns) was reached.")
         elif summary.status == "loop_detected":
@@ -238,7 +237,6 @@ class TextOutput:
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         mark = self._style.yellow("!") if ended and event.status == "success" else mark
         why = ended if event.failure is None else safe(event.failure.message, "label")
-        self._unasked |= event.failure is not None and event.failure.type == "approval_unavailable"
         line = f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}".rstrip()
         self._note(f"{line}{why and f': {why}'}")
 

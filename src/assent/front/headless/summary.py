@@ -107,6 +107,10 @@ _ERROR_CODES = {
 }
 
 
+def _as_rule(tool: str) -> str:
+    return "run_shell_command(ITS FIRST WORDS)" if tool == "run_shell_command" else tool
+
+
 def failed(failure: Failure, session: str = "") -> Summary:
     """The summary of a run that ended before there was anything to count."""
     return Summary(session_id=session, status="error", response="", error=failure)
@@ -118,8 +122,8 @@ class Summariser:
         self._started_at = started_at
         self._requests: dict[str, CallRequest] = {}
         self._refused: set[str] = set()
-        self._unasked = False
-        """Whether a call was refused because nobody could be asked."""
+        self._unasked: list[CallFinished] = []
+        """Calls that were refused because nobody could be asked."""
         self._usage = Usage()
 
     def known(self, request: CallRequest) -> None:
@@ -154,7 +158,8 @@ class Summariser:
         tools.total += 1
         tools.duration_ms += event.duration_ms
         setattr(tools, event.status, getattr(tools, event.status) + 1)
-        self._unasked |= event.failure is not None and event.failure.type == UNASKED
+        if event.failure is not None and event.failure.type == UNASKED:
+            self._unasked.append(event)
         if event.status != "success":
             self.summary.calls.append(self._unfinished(event))
 
@@ -168,6 +173,18 @@ class Summariser:
             about=event.about or (call_about(request) if request is not None else ""),
             status="refused" if refused else "cancelled" if event.status == "cancelled" else "failed",
             reason=failure.message if failure is not None else str(event.result.response.get("error", "")),
+        )
+
+    def refusal(self) -> str:
+        """How many calls were refused because nobody could be asked, and what to do; empty if there are none."""
+        if not self._unasked:
+            return ""
+        calls = "1 call was" if len(self._unasked) == 1 else f"{len(self._unasked)} calls were"
+        tools = ",".join(dict.fromkeys(map(_as_rule, (event.result.name for event in self._unasked))))
+        return (
+            f"{calls} refused, because nobody could be asked.\n"
+            f'To allow such calls: --allowed-tools "{tools}", or another --approval-mode. '
+            "To be asked: run this in a terminal, or use --ask wait and `assent answer`."
         )
 
     def _count(self, event: ModelReplied | ChatCompressed) -> None:

@@ -4,6 +4,8 @@ Never proposes a shell, an interpreter or a wrapper alone, nor a bare program th
 sub-command for its harm. For a program that only starts another one, the scope names both.
 """
 
+import shlex
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -24,6 +26,33 @@ class Scope(Struct, frozen=True):
     kind: Literal["exact", "subcommand", "program"]
     words: tuple[str, ...]
     reach: str
+
+
+def joined_reach(scopes: Iterable[Scope]) -> str:
+    """What these scopes cover together, in one sentence that says each thing once."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for scope in dict.fromkeys(scopes):
+        begin, quoted, rest = _parts(scope)
+        alike.setdefault((begin, rest), []).append(f"{begin} {quoted}")
+    text = "; ".join(f"{_listed(named)}{rest}" for (_, rest), named in alike.items())
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _parts(scope: Scope) -> tuple[str, str, str]:
+    """`every`, the quoted words, and which of them are meant."""
+    quoted = f"`{_quotable(scope.words)}`"
+    begin, _, rest = scope.reach.partition(f" {quoted}")
+    return begin.lower(), quoted, rest.rstrip(".")
+
+
+def _listed(items: Sequence[str]) -> str:
+    *others, last = items
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _quotable(words: Sequence[str]) -> str:
+    """As one would type it, on one line."""
+    return " ".join(shlex.join(words).split())
 
 
 def scopes_by_command(command: str) -> list[list[Scope]]:
@@ -87,23 +116,21 @@ def _both(use: Use, stage: Stage) -> list[Scope]:
     if inner.problems or inner.also or not begins or (inner.model.sub and len(inner.names) == 1):
         return []
     words = (*(word.text for word in stage.words[: use.payload_at]), *inner.names)
-    return [Scope("subcommand", words, _reach(inner, " ".join(words)))]
+    return [Scope("subcommand", words, _reach(inner, _quotable(words)))]
 
 
 def _exact(name: str, stage: Stage) -> Scope:
     words = (name, *(word.text for word in stage.words[1:]))
-    return Scope("exact", words, f"Exactly `{' '.join(words)}`, and nothing else.")
+    return Scope("exact", words, f"Exactly `{_quotable(words)}`, and nothing else.")
 
 
 def _reach(use: Use, words: str = "") -> str:
-    named = words or " ".join(use.names)
+    named = words or _quotable(use.names)
     match use.model.effect:
         case "read":
             return f"Every `{named}` whose options and operands only read."
-        case "write" if use.names == ("mkdir",):
-            return f"Every `{named}` on plain, unprotected folders inside the workspace."
         case "write":
-            return f"Every `{named}` on plain, unprotected files inside the workspace."
+            return f"Every `{named}` that names nothing protected and nothing outside the workspace."
         case "run":
             return f"Every `{named}`, which runs this project's code, with options that do not change which code runs."
         case "network":

@@ -6,6 +6,7 @@ decides nothing. The sentences are shown with the question.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -30,6 +31,11 @@ _FORK_BOMB = lazy_pattern(r"(?<!\w)(\w{1,20}|:)\s{0,3}\(\)\s{0,3}\{[^}]{0,80}\1\
 _OPEN_RIGHTS = lazy_pattern(r"0?777|a\+rwx|\+s|u\+s|[0-7]?[4-7]777")
 _FORCE = frozenset(("-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"))
 
+_DELETERS = frozenset(("rm", "rmdir", "unlink", "shred"))
+_MAKES = frozenset(("make", "gmake"))
+_DRY_RUN = ("-n", "--just-print", "--dry-run", "--recon")
+_WRITES = "It writes "
+
 
 class Reason(Struct, frozen=True):
     level: Risk
@@ -46,7 +52,23 @@ def assess(
     unique = {reason.text: reason for reason in reasons}
     ordered = sorted(unique.values(), key=lambda one: -_LEVELS.index(one.level))
     level: Risk = ordered[0].level if ordered else "low"
-    return level, tuple(one.text for one in ordered)
+    return level, tuple(_writes_together([one.text for one in ordered]))
+
+
+def _writes_together(texts: Sequence[str]) -> Iterator[str]:
+    """One sentence for all files that are written, in the place of the first."""
+    files = [text.removeprefix(_WRITES).removesuffix(".") for text in texts if _names_a_file(text)]
+    for text in texts:
+        if not _names_a_file(text):
+            yield text
+        elif files:
+            *others, last = files
+            yield f"{_WRITES}{', '.join(others)}{' and ' if others else ''}{last}."
+            files = []
+
+
+def _names_a_file(text: str) -> bool:
+    return text.startswith(_WRITES) and not text.startswith(f"{_WRITES}outside ")
 
 
 def _of_text(source: str) -> Iterator[Reason]:
@@ -96,19 +118,25 @@ def _of_command(command: Found, cwd: str, roots: Sequence[str]) -> Iterator[Reas
         if words[0].literal:
             yield Reason("medium", f"`{words[0].text}` is not a known program.")
         return
-    yield from _of_model(use)
-    yield from _of_special(name, use, words)
+    special = list(_of_special(name, use, words))
+    yield from special
+    yield from _of_model(use, said=bool(special))
     for word in use.reads:
         if secret(word, cwd):
             yield Reason("high", f"It reads {word.text}, which may hold secrets.")
     for word in use.writes:
-        yield from _of_write(word, cwd, roots)
+        yield from (one for one in _of_write(word, cwd, roots) if name not in _DELETERS or one.level == "high")
 
 
-def _of_model(use: Use) -> Iterator[Reason]:
-    named = " ".join(use.names)
+def _of_model(use: Use, *, said: bool) -> Iterator[Reason]:
+    """`said`: a sentence about its options has said what they change."""
+    named = " ".join(takewhile(_is_name, use.names))
     harmless = use.model.effect == "read" and not use.problems and use.model.kind == "program"
-    if use.model.because and not harmless:
+    if said and use.names[0] in _DELETERS:
+        pass
+    elif use.names[0] in _MAKES and use.option(*_DRY_RUN) is not None:
+        yield Reason("medium", "It prints what a Makefile would run. The Makefile itself may still run commands.")
+    elif use.model.because and not harmless:
         yield Reason(use.model.risk or "medium", use.model.because)
     elif use.model.kind == "shell":
         yield Reason("medium", f"`{named}` {use.model.does}.")
@@ -119,8 +147,13 @@ def _of_model(use: Use) -> Iterator[Reason]:
     elif use.model.effect == "network":
         yield Reason("medium", f"`{named}` uses the network.")
     for option, effect in use.effects:
-        if effect != "unknown":
+        if effect == "execute" or (effect == "change" and not said):
             yield Reason("medium", f"`{named}`: {option_problem(option, effect)}.")
+
+
+def _is_name(word: str) -> bool:
+    """Not code, which an interpreter takes as a name."""
+    return not set(word) & set(" \n\t;()")
 
 
 def _of_special(name: str, use: Use, words: tuple[Word, ...]) -> Iterator[Reason]:

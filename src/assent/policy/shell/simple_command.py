@@ -4,6 +4,7 @@ Checks only add problems; "allow" is what is left if a rule covers the command a
 models and the workspace; does not know how the command was joined to others.
 """
 
+import shlex
 from itertools import takewhile
 from typing import Literal
 
@@ -165,10 +166,13 @@ def _decide(
 
 
 def _quoted(use: Use, stage: Stage) -> str:
-    """What a rule would have to name; of code, the command as written."""
-    if not any(set(name) & set(" \n\t;()") for name in use.names):
+    """What a rule would have to name if the command begins with it, else the command as written: `make -n all` is not
+    `make all`.
+    """
+    named = tuple(word.text for word in stage.words[: len(use.names)]) == use.names
+    if named and not any(set(name) & set(" \n\t;()") for name in use.names):
         return " ".join(use.names)
-    line = " ".join(" ".join(word.text for word in stage.words).split())
+    line = " ".join(shlex.join(word.text for word in stage.words).split())
     return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
 
 
