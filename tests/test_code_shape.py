@@ -10,8 +10,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src/assent"
 MAX_POSITIONAL_FIELDS = 5
 MAX_LINES = 500
-SHORT = ("Verdict",)
-"""Created in dozens of places from the first three fields: `Verdict("ask", "rule", why)`."""
+SHORT = ("Part", "Verdict")
+"""Created in dozens of places from the first two or three fields: `Verdict("ask", "rule", why)`."""
 
 
 def test_no_two_modules_have_the_same_name():

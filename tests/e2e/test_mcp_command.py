@@ -79,7 +79,10 @@ def test_a_wrong_entry_stops_everything_with_its_file_and_key(program: Program):
     configure(program, "[mcp.servers.srv]\ncomand = 'x'\n")
     ended = program.run("-p", "go", "-m", program.scenario(says("done")))
     assert ended.code == 52
-    assert f"{program.home}/settings.toml: mcp.servers.srv: Object contains unknown field `comand`" in ended.err
+    assert (
+        f"{program.home}/settings.toml: mcp.servers.srv: there is no setting `comand`; did you mean `command`?"
+        in ended.err
+    )
 
 
 @pytest.mark.spec("I4")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assent.config import data_folder, settings_file
 from assent.files.approved_files import ApprovedFiles
 from assent.policy.kept_grants import KeptGrants
-from assent.policy.rules import BadRule, Rule, check_tool
+from assent.policy.rules import BadRule, Rule, allowed_form, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = (
     "BadRule",
     "Rule",
+    "allowed_form",
     "approved_files",
     "collect_rules",
     "home_folder",

@@ -234,9 +234,14 @@ def parse_allowed(text: str) -> Rule:
         check_domain(argument.strip(), f"cannot read the rule {text!r}")
         return Rule(ruling="allow", tool=tool, domain=argument.strip())
     words = tuple(argument.split())
-    if tool == "run_shell_command" and (why := why_never(words)) is not None:
+    if tool == _COMMANDS and (why := why_never(words)) is not None:
         raise BadRule(f"cannot read the rule {text!r}: the command {why}")
     return Rule(ruling="allow", tool=tool, argument=argument.strip() + "*", command=words)
+
+
+def allowed_form(tool: str) -> str:
+    """How `--allowed-tools` names the calls of a tool: a whole tool, but no more than some commands."""
+    return f"{tool}(ITS FIRST WORDS)" if tool == _COMMANDS else tool
 
 
 def split_allowed(text: str) -> list[str]:

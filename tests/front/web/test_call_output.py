@@ -18,7 +18,7 @@ from support.served import Json, Served, until_event, until_waiting
 
 pytestmark = pytest.mark.spec("D4")
 WHOLE = "".join(f"{number} größer €\n" for number in range(1, 20_001))
-LOUD = 'n=20000; for i in $(seq $n); do echo "$i größer €"; done'
+LOUD = 'touch asked; n=20000; for i in $(seq $n); do echo "$i größer €"; done'
 
 
 @pytest.fixture

@@ -244,7 +244,7 @@ def test_mode_model_name_and_queue_are_changed_in_the_page(served: Served, windo
     project = served.project()
     tab = windows.open()
     other = served.play(says("not my turn"), says("I am the other one."))
-    tab.begin(served.play(asks_for(shell("touch x"), write("y", "y"))), project, "first words")
+    tab.begin(served.play(asks_for(shell("touch x"), write("y.txt", "y"))), project, "first words")
     tab.page.get_by_label("Message").fill("next")
     tab.page.keyboard.press("Enter")
     tab.sees("Waiting for its turn")

@@ -107,10 +107,6 @@ _ERROR_CODES = {
 }
 
 
-def _as_rule(tool: str) -> str:
-    return "run_shell_command(ITS FIRST WORDS)" if tool == "run_shell_command" else tool
-
-
 def failed(failure: Failure, session: str = "") -> Summary:
     """The summary of a run that ended before there was anything to count."""
     return Summary(session_id=session, status="error", response="", error=failure)
@@ -179,8 +175,10 @@ class Summariser:
         """How many calls were refused because nobody could be asked, and what to do; empty if there are none."""
         if not self._unasked:
             return ""
+        from assent.app.rule_sources import allowed_form
+
         calls = "1 call was" if len(self._unasked) == 1 else f"{len(self._unasked)} calls were"
-        tools = ",".join(dict.fromkeys(map(_as_rule, (event.result.name for event in self._unasked))))
+        tools = ",".join(dict.fromkeys(map(allowed_form, (event.result.name for event in self._unasked))))
         return (
             f"{calls} refused, because nobody could be asked.\n"
             f'To allow such calls: --allowed-tools "{tools}", or another --approval-mode. '
