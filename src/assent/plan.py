@@ -207,15 +207,15 @@ def branches(command: Group | Loop | Choice) -> list[tuple[Step, ...]]:
 
 
 def without(value: str, cut: str) -> str:
-    """`${value%.*}` and the like. The pattern has at most one `*`."""
+    """`${value%.*}` and the like. The pattern has at most one `*`. The end is cut off the reversed value, because a
+    pattern that is tried from every position would take too long.
+    """
     sign = cut[: 2 if cut[:2] in ("##", "%%") else 1]
-    lazy = "?" if len(sign) == 1 else ""
-    pattern = "".join(f".*{lazy}" if one == "*" else "." if one == "?" else re.escape(one) for one in cut[len(sign) :])
-    if sign[0] == "#":
-        found = re.match(pattern, value, re.DOTALL)
-        return value[found.end() :] if found else value
-    found = re.fullmatch(f"(.*{'' if lazy else '?'}){pattern}", value, re.DOTALL)
-    return found[1] if found else value
+    turn = -1 if sign[0] == "%" else 1
+    many = ".*" if len(sign) == 2 else ".*?"
+    pattern = "".join(many if one == "*" else "." if one == "?" else re.escape(one) for one in cut[len(sign) :][::turn])
+    found = re.match(pattern, value[::turn], re.DOTALL)
+    return value[::turn][found.end() :][::turn] if found else value
 
 
 # Facts about the machine that everyone on it may know, and the programs and libraries installed on it. Nothing about a

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,12 @@ def test_what_is_cut_off_a_variable_is_what_bash_cuts_off(
         ["bash", "-c", f'x=$1; printf %s "${{x{cut}}}"', "bash", value], stdout=subprocess.PIPE, check=True
     )
     assert without(value, cut) == done.stdout.decode()
+
+
+def test_nothing_takes_long_to_be_cut_off() -> None:
+    begun = time.process_time()
+    assert without("b" * 50_000, "%b*c") == "b" * 50_000
+    assert time.process_time() - begun < 1
 
 
 # --- what is known only when it runs ---

@@ -22,6 +22,7 @@ from assent.policy.shell.doubts import (
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.parsed import Parsed
 from assent.policy.shell.python_code import only_computes
+from assent.policy.shell.shell_state import changes
 from assent.policy.shell.synonyms import same_program
 from assent.policy.shell.unknown_words import ANY_WORD
 
@@ -61,10 +62,13 @@ def why_untold(source: str, parsed: Parsed, *, readable: bool) -> str | None:
         return "it was not fully understood"
     if (not readable or parsed.inner) and _COMPUTED_FILE.search(_KNOWN.sub("", source)):
         return "a file that it reads or writes is only known at run time"
+    if not readable and changes(parsed.seen):
+        return "a command in it may change what the shell makes of the others"
     inner = [one for one in parsed.inner if not one.other_name]
     outer = (*parsed.seen.commands, *parsed.seen.evaluated)
     written = Written(written_files(outer, parsed.seen.writes, frozenset()).files, telling=True)
-    reasons = [*(_unknown_words(one) for one in (*(() if readable else outer), *inner))]
+    unknown = (*(() if readable else parsed.seen.commands), *parsed.seen.evaluated, *inner)
+    reasons = [*map(_unknown_words, unknown)]
     reasons += [why for one in (*outer, *inner) for why in (_unknown_work(one), runs_written(one, written))]
     found = next(filter(None, reasons), None)
     return found and found[0].lower() + found[1:]

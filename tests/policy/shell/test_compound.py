@@ -308,6 +308,57 @@ def test_a_variable_that_may_be_set_again_may_name_a_guarded_file(command: str, 
     assert CommandJudge(details, [rule], [], "yolo", (str(folder),)).verdict().ruling != "allow"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x=a.txt; builtin printf -v x %s%s sr c/x.py; cat $x",
+        "x=a.txt; printf -vx %s%s sr c/x.py; cat $x",
+        "printf -vHOME %s%s {folder}/sr c; cat ~/x.py",
+        "o=$(echo -v); x=a.txt; printf $o x %s%s sr c/x.py; cat $x",
+        "export IFS=,; x=a.txt,src/x.py; cat $x",
+        "export IFS=,; for f in a.txt,src/x.py; do cat $f; done",
+        "shopt -s extglob\nx='@(sr)c/x.py'; cat $x",
+        "shopt -s nocaseglob; x=1; cat SR[C]/x.py",
+        "shopt -so posix; x=a.txt; x=src/x.py :; cat $x",
+        "export POSIXLY_CORRECT=1; x=a.txt; x=src/x.py :; cat $x",
+        "x=a.txt; trap 'x=sr?/x.py' DEBUG; cat $x",
+        "x=ésrc/x.py; cat ${x#??}",
+        "export HOME={folder}/src; cat ~/x.py",
+        "export PWD={folder}/src; cat $PWD/x.py",
+        "printf -v HOME %s%s {folder}/sr c; cat ~/x.py",
+        "jobs -x printf -v HOME %s%s {folder}/sr c; cat ~/x.py",
+        "HOME=$(echo {folder}/sr)c; cat ~/x.py",
+        "HOME={folder}/src cd; cat x.py",
+        "OLDPWD={folder}/src cd -; cat x.py",
+        "CDPATH=src cd a; cat x.py",
+        "export CDPATH=src; cd a; cat x.py",
+        "test -v 'a[$(cat s?c/x.py)]'",
+    ],
+)
+def test_a_line_that_changes_its_shell_may_name_a_guarded_file(command: str, folder: Path) -> None:
+    rule = Rule(ruling="deny", tool="run_shell_command", path="src/**")
+    text = command.replace("{folder}", str(folder))
+    details = ExecDetails(command=text, roots=(), directory=str(folder), risk="low", risk_reason="")
+    assert CommandJudge(details, [rule], [], "yolo", (str(folder),)).verdict().ruling != "allow"
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export CI=1; x=a.txt; cat $x",
+        "set -e; x=a.txt; cat $x",
+        "x=a.txt; printf '%s' $x",
+        "set -x; pwd",
+        "export LANG=C; cat a.txt",
+        "printf -v y a; cat a.txt",
+    ],
+)
+def test_a_line_that_changes_nothing_of_its_shell_is_understood(command: str, folder: Path) -> None:
+    assert judge(command, rules([]), cwd=str(folder), roots=[str(folder)]).readable
+
+
 def test_every_round_of_a_loop_is_what_was_judged(folder: Path) -> None:
     found = judge("for x in a b; do cat $x.txt; done", rules(["cat"]), cwd=str(folder), roots=[str(folder)])
     assert [part.words for part in found.parts] == [("cat", "a.txt"), ("cat", "b.txt")]

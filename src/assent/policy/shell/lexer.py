@@ -331,6 +331,8 @@ def _variables_stand_apart(parts: list[Part | tuple[str, ...]]) -> bool:
 
 def _counted(first: int, last: int) -> tuple[str, ...]:
     """The numbers of `{1..5}`, up or down."""
+    if first == last:  # behind `x=`, these braces are text
+        raise Refused("braces around a single number")
     if abs(last - first) >= _MAX_CHOICES:
         raise Refused(f"braces that make more than {_MAX_CHOICES} words")
     return tuple(

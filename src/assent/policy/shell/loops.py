@@ -19,7 +19,6 @@ from assent.plan import (
     Stage,
     Step,
     Word,
-    every_step,
     simple_commands,
     without,
 )
@@ -29,12 +28,6 @@ from assent.policy.shell.plain_forms import as_test, as_text
 
 MAX_COMMANDS = 200
 
-_LEADING = frozenset(("command", "builtin", "time"))
-_SETTING = frozenset(
-    """
-    read mapfile readarray getopts let eval source . export declare typeset local readonly unset wait set shift trap
-    """.split()  # noqa: SIM905
-)
 _INTEGER = lazy_pattern(r"-?(?:0|[1-9]\d{0,17})")
 _BECOMES_MORE = lazy_pattern(r"[ \t\n*?\[\\]")  # without quotes bash splits it into other words
 
@@ -42,9 +35,6 @@ _BECOMES_MORE = lazy_pattern(r"[ \t\n*?\[\\]")  # without quotes bash splits it 
 def unrolled(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The same steps without loops over known words. Raises Refused if there are too many commands."""
     found = _Unroller().steps(steps, {})
-    loops = any(isinstance(command, Loop) for step in every_step(steps) for command in step.stages)
-    if loops and any(_sets_variables(stage.words) for stage in simple_commands(found)):
-        raise Refused("a command that may set a variable again")
     if sum(1 for _ in simple_commands(found)) > MAX_COMMANDS:
         raise Refused(f"loops that make more than {MAX_COMMANDS} commands")
     return found
@@ -102,7 +92,7 @@ class _Unroller:
         if part.cut.startswith("(("):
             return [Part("text", _calculated(part.cut, known))]
         if word.literal:
-            return [Part("text", _kept_whole(without(word.text, part.cut) if part.cut else word.text, part))]
+            return [Part("text", _kept_whole(_cut(word.text, part.cut), part))]
         if part.cut:
             return [part]
         if all(one.kind in ("text", "glob") for one in word.parts):
@@ -110,13 +100,10 @@ class _Unroller:
         return [part]
 
 
-def _sets_variables(words: Sequence[Word]) -> bool:
-    """`x=a; read x < list; cat $x`, `readonly x=b; x=a; cat $x`: bash itself runs these, and the variable has another
-    value than it seems.
-    """
-    first, *rest = (word.text for word in words)
-    led = first in _LEADING and not _SETTING.isdisjoint(rest)
-    return first in _SETTING or led or (first == "printf" and any(word.startswith("-v") for word in rest))
+def _cut(text: str, cut: str) -> str:
+    if "?" in cut and not text.isascii():
+        raise Refused("`?` in front of letters that may be several characters to bash")
+    return without(text, cut) if cut else text
 
 
 def _kept_whole(text: str, part: Part) -> str:

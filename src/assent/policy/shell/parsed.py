@@ -15,6 +15,7 @@ from assent.policy.shell.lexer import Refused
 from assent.policy.shell.loops import unrolled
 from assent.policy.shell.reader import read
 from assent.policy.shell.script_settings import without_settings
+from assent.policy.shell.shell_state import refuse_changes
 from assent.policy.shell.unwrap import unwrap
 
 MAX_LENGTH = 8_000
@@ -62,8 +63,12 @@ def _read(command: str) -> Reading:
 
 
 def _unrolled(steps: Reading) -> Reading:
+    if isinstance(steps, Refused):
+        return steps
     try:
-        return steps if isinstance(steps, Refused) else unrolled(without_settings(steps))
+        found = unrolled(without_settings(steps))
+        refuse_changes(steps, found)
+        return found
     except Refused as refused:
         return refused.with_traceback(None)
 

@@ -22,9 +22,7 @@ _NAME = lazy_pattern(r"([A-Za-z_][A-Za-z0-9_]*)=")
 # Names in capitals, and proxy variables, mean something to programs.
 _LOOP_VARIABLE = lazy_pattern(r"(?!.*_proxy$)[a-z][a-z0-9_]{0,30}")
 # Capitals that neither bash nor programs know.
-_PLAIN_VARIABLES = frozenset(
-    "A B BASE DEST DIR DST F FILE FILES I MSG N NAME OUT PATTERN SRC X Y".split()  # noqa: SIM905
-)
+_PLAIN_VARIABLES = frozenset("A B BASE DEST DIR DST F FILE FILES I MSG N NAME OUT PATTERN SRC X Y".split())  # noqa: SIM905
 _FOLLOWED = lazy_pattern(r"[ \t]*(;(?![;&])|\n|&&)")
 _EXPANDING_BODY = lazy_pattern(r"[$`\\]")
 _MEASURES = lazy_pattern(r"[ \t]+[^-\s;|&<>]")  # `time` with an option is the program
