@@ -432,6 +432,41 @@ def test_every_grant_that_a_line_needs_is_named():
     assert judge(command("/usr/bin/make test"), grants=(slash,)).rule == slash.id
 
 
+_OTHER_WORDS = [
+    ("pnpm lint", "pnpm run lint"),
+    ("make test", "make -C . test"),
+    ("npm test", "npm t"),
+    ("cargo test", "cargo t"),
+    ("ruff check --fix", "ruff check a.py --fix"),
+    ("pytest", "python -m pytest"),
+    ("pytest", "timeout 5 pytest"),
+    ("gradle test", "gradle :app:test"),
+    ("ssh host uptime", "ssh host uptime"),
+    ("mytool", "mytool --fast"),
+]
+
+
+@pytest.mark.parametrize(("rule", "text"), _OTHER_WORDS)
+def test_the_sandbox_of_a_rule_holds_for_whatever_the_rule_allows(rule: str, text: str):
+    verdict = judge(command(text), Rule(ruling="allow", command=tuple(rule.split()), sandbox="read-only"))
+    assert verdict.plan is not None
+    assert (verdict.plan.sandbox, verdict.plan.only_confined) == ("read-only", True)
+
+
+@pytest.mark.parametrize(("words", "text"), _OTHER_WORDS)
+def test_every_use_of_a_grant_counts_however_the_command_is_written(words: str, text: str):
+    grant = Grant(
+        id="g", kind="subcommand", tool=SHELL, reach="", value="/w", prefixes=(tuple(words.split()),), max_uses=1
+    )
+    assert judge(command(text), grants=(grant,)).rule == "g"
+    assert judge(command(f"{text} && {text}"), grants=(grant,)).ruling == "ask"
+
+
+def test_a_grant_is_used_where_a_rule_would_not_be_enough():
+    grant = Grant(id="g", kind="subcommand", tool=SHELL, reach="", value="/w", prefixes=(("npm", "test"),), max_uses=1)
+    assert judge(command("npm test"), Rule(ruling="allow", command=("npm",)), grants=(grant,)).rule == "g"
+
+
 # --- files that a rule by path keeps, under another name ---
 
 

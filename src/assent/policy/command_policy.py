@@ -186,7 +186,7 @@ class CommandJudge:
         """
         if self._mode != "contained" or self._guards or self._write_guards or not can_contain(self._details):
             return False
-        return found.plan is None or all(rule.sandbox != "off" for rule in self._choosing())
+        return found.plan is None or all(rule.sandbox != "off" for rule in self._choosing(found))
 
     def _by_permissions(self, found: Judgement) -> Verdict:
         whole = first(self._whole, "allow")
@@ -197,11 +197,11 @@ class CommandJudge:
         return Verdict("ask", "rule", _why_wider(self._details)) if self._details.wider else self._by_built_in()
 
     def _by_words(self, found: Judgement) -> Verdict:
-        used = self._used_grants()
+        used = self._used_grants(found)
         if used is None:
             return Verdict("ask", "rule", "a grant with a use limit covers a single command, not several")
         assert found.plan is not None
-        given = [*self._choosing(), *used]
+        given = [*self._choosing(found), *used]
         chosen: list[SandboxName] = [one.sandbox for one in given if one.sandbox is not None]
         if "off" in chosen:
             return Verdict("ask", "rule", "a rule lets it run outside the sandbox, which needs approval every time")
@@ -223,17 +223,15 @@ class CommandJudge:
             return by_grants(used, plan)
         return Verdict("allow", "rule", _why(found), _decided_by(found, "allow"), plan)
 
-    def _choosing(self) -> list[Rule]:
-        """The rules that allow the commands of the line, which may name their sandbox."""
-        parts = [_named(words) for words in self._written()]
-        return [rule for rule in self._allowing() if any(_begins(words, rule.words()) for words in parts)]
+    def _choosing(self, found: Judgement) -> list[Rule]:
+        """The rules that allow the commands of the line, however these are written; they may name their sandbox."""
+        return [rule for rule in self._allowing() if rule.words() in found.relied]
 
-    def _used_grants(self) -> list[Grant] | None:
+    def _used_grants(self, found: Judgement) -> list[Grant] | None:
         """The grants required to allow it; None if one with a use limit would count for several commands."""
-        parts = [_named(words) for words in self._written()]
-        needed = [words for words in parts if not any(_begins(words, rule.words()) for rule in self._allowing())]
-        used = [grant for grant in self._grants if any(covers_words(grant, words) for words in needed)]
-        if len(parts) > 1 and any(grant.max_uses is not None for grant in used):
+        needed = set(found.relied).difference(rule.words() for rule in self._allowing())
+        used = [grant for grant in self._grants if not needed.isdisjoint((*grant.prefixes, *grant.exact))]
+        if len(self._stages()) > 1 and any(grant.max_uses is not None for grant in used):
             return None
         return used
 
@@ -342,7 +340,7 @@ class CommandJudge:
             return Verdict("ask", "rule", "it reads outside the workspace, and none of your rules allows that")
         if asked := _by_link(found.plan) or self._by_script(found.plan):
             return asked
-        used = self._used_grants()
+        used = self._used_grants(found)
         if used is None or used:
             return self._by_words(found)
         if not self._needs_no_rule():
@@ -462,22 +460,9 @@ def _by_link(plan: Plan) -> Verdict | None:
     return None if why is None else Verdict("ask", "rule", why)
 
 
-def covers_words(grant: Grant, words: tuple[str, ...]) -> bool:
-    return words in grant.exact or any(_begins(words, prefix) for prefix in grant.prefixes)
-
-
-def _named(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words with the program's bare name, as used in grants and rules."""
-    return (program(words[0]), *words[1:])
-
-
 def _values(text: str) -> list[str]:
     """The value glued to an option: `--file=x`, `-fx`."""
     return [value for value in (text.partition("=")[2], text[2:]) if value] if text.startswith("-") else []
-
-
-def _begins(words: tuple[str, ...], prefix: tuple[str, ...]) -> bool:
-    return words[: len(prefix)] == prefix
 
 
 def _why(found: Judgement) -> str:

@@ -6,7 +6,7 @@ variables around a command are judged elsewhere.
 
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
-from assent.policy.shell.command_rules import CommandRules, covering
+from assent.policy.shell.command_rules import CommandRules, Prefix, covering
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import secret
 from assent.policy.shell.program_models import family_of
@@ -42,6 +42,12 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
         or (texts[1:] in _ONLY_TELLS and texts[:1] in rules.allow and _knows_help(use))
     )
     return named and all(word.literal for word in stage.words)
+
+
+def naming(rules: CommandRules, name: str, use: Use, stage: Stage) -> Prefix:
+    """The rule that does."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    return covering((*rules.exact, *rules.allow), texts, _without_runtime(use, texts)) or texts
 
 
 def _names_remote(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:

@@ -58,6 +58,8 @@ class Judgement(Struct, frozen=True, kw_only=True):
     """The rule that denies it."""
     asked: Prefix = ()
     """The rule that requires approval."""
+    relied: tuple[Prefix, ...] = ()
+    """The words of all rules and grants that it takes to allow it."""
     doubt: str = ""
     """Why a deny or ask rule may apply; empty if that is certain either way."""
 
@@ -115,7 +117,8 @@ def _by_parts(about: Judgement, steps: tuple[Step, ...], rules: CommandRules, wh
     if asking is not None:
         return replace(about, parts=parts, why=asking.why)
     why = next(verdict.why for verdict in each if verdict.decision == "allow")
-    return replace(about, decision="allow", parts=parts, why=why, plan=_plan(ready, each, where))
+    relied = tuple(dict.fromkeys(rule for verdict in each for rule in verdict.rules))
+    return replace(about, decision="allow", parts=parts, why=why, relied=relied, plan=_plan(ready, each, where))
 
 
 def _idle(verdict: CommandVerdict, each: Sequence[CommandVerdict]) -> bool:

@@ -23,7 +23,7 @@ from assent.policy.shell.command_files import (
     written_paths,
 )
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering, program
-from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all
+from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all, naming
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
 from assent.policy.shell.git_secrets import hides, listing, with_limited_objects
 from assent.policy.shell.options import Use, examine, option_problem, option_writes, spread, with_options
@@ -79,6 +79,8 @@ class CommandVerdict(Struct, frozen=True, kw_only=True):
     """It searches, and is told to skip secrets."""
     confined: bool = False
     """It writes files that no word names, so it runs only in a sandbox."""
+    rules: tuple[Prefix, ...] = ()
+    """What allows it: words of rules, of grants, or of what is allowed out of the box."""
 
 
 def judge_stage(
@@ -117,7 +119,10 @@ def judge_stage(
     if verdict.decision == "ask" and exact:
         by = _rule("exact", tuple(word.text for word in stage.words))
         ready = replace(_hardened(stage, use), git="")
-        return CommandVerdict(decision="allow", by=by, why="A rule allows exactly this command.", stage=ready)
+        named = (naming(rules, name, use, stage),)
+        return CommandVerdict(
+            decision="allow", by=by, why="A rule allows exactly this command.", stage=ready, rules=named
+        )
     return verdict
 
 
@@ -146,9 +151,8 @@ def _decide(
     if use.confined and not any(word.startswith("-") for word in rule):
         problems.append("it writes files that no word names, so a rule must name its options")
     rest: list[Prefix] = [] if every != use.names and every == rule[: len(every)] else use.also
-    uncovered = next((other for other in rest if not _covered(other, rules, whole=use.by_name)), None)
-    if uncovered is not None:
-        problems.append(f"no rule allows `{' '.join(uncovered)}`")
+    more = [_covering_also(other, rules, whole=use.by_name) for other in rest]
+    problems += [f"no rule allows `{' '.join(other)}`" for other, found in zip(rest, more, strict=True) if not found]
     if problems:
         return CommandVerdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(name, problems[0]), stage=stage)
     if use.payload:
@@ -162,6 +166,7 @@ def _decide(
         writes=written_paths(use, where),
         sweeps=passes_over(use),
         confined=use.confined,
+        rules=(rule, *filter(None, more)),
     )
 
 
@@ -212,9 +217,9 @@ def _every_goal(use: Use) -> Prefix:
     return (*use.names, *(other[-1] for other in further))
 
 
-def _covered(names: Prefix, rules: CommandRules, *, whole: bool) -> bool:
+def _covering_also(names: Prefix, rules: CommandRules, *, whole: bool) -> Prefix | None:
     found = covering(rules.allow, names)
-    return found is not None and (not whole or len(found) == len(names))
+    return None if whole and found != names else found
 
 
 def _closest(by_words: Prefix | None, by_options: Prefix | None) -> Prefix | None:
@@ -298,6 +303,7 @@ def _wrapped(
         writes=inner.writes,
         sweeps=inner.sweeps,
         confined=inner.confined,
+        rules=(rule, *inner.rules),
     )
 
 
@@ -329,7 +335,15 @@ def _finding(stage: Stage, clause: Clause, rules: CommandRules, where: CommandPl
     ready = replace(stage, words=clause.running(inner.stage.words), env=stage.env + inner.stage.env)
     sweeps = inner.sweeps or clause.passes_over
     by, why = f"{outer.by}, {inner.by}", f"{outer.why} {inner.why}"
-    return CommandVerdict(decision="allow", by=by, why=why, stage=ready, sweeps=sweeps, confined=inner.confined)
+    return CommandVerdict(
+        decision="allow",
+        by=by,
+        why=why,
+        stage=ready,
+        sweeps=sweeps,
+        confined=inner.confined,
+        rules=outer.rules + inner.rules,
+    )
 
 
 def _fed_by(use: Use, where: CommandPlace) -> CommandPlace:
@@ -384,7 +398,8 @@ def _unmodelled(
     if problems:
         return CommandVerdict(decision="ask", by="no model", why=_sentence(name, problems[0]), stage=stage)
     ready = stage if use is None else _hardened(stage, use)
-    return CommandVerdict(decision="allow", by=_rule("allow", rule), why="A rule allows these words.", stage=ready)
+    why = "A rule allows these words."
+    return CommandVerdict(decision="allow", by=_rule("allow", rule), why=why, stage=ready, rules=(rule,))
 
 
 def _outside_the_model(stage: Stage, where: CommandPlace, *, tests: bool) -> list[str]:
