@@ -92,6 +92,7 @@ def test_settings_of_a_script_become_the_form_that_runs() -> None:
             "set -e | mytool",
         ),
         *("set -e && (mytool; mytool); mytool", "set -e | mytool"),
+        *("set -e; v=$(mytool a); mytool b", "set -e; x=a; v=$(mytool a); mytool b"),
     ],
 )
 def test_other_settings_stay_commands_and_ask(command: str) -> None:

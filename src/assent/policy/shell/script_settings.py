@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assent.lazy_pattern import lazy_pattern
-from assent.plan import Branch, Choice, Command, Group, Loop, Stage, Step, Word, branches
+from assent.plan import Branch, Choice, Command, Group, Loop, Stage, Step, Word, branches, outputs
 
 _STOPS = (("-e",), ("-eu",), ("-ue",), ("-u",), ("-o", "errexit"))
 _WITH_PIPES = (("-euo", "pipefail"), ("-eo", "pipefail"), ("-o", "pipefail"), ("-uo", "pipefail"))
@@ -74,9 +74,11 @@ def _set(step: Step, rest: Sequence[Step]) -> bool | None:
 
 
 def _goes_on(command: Command) -> bool:
-    """Whether something in it runs although what was before it failed."""
+    """Whether something in it runs although what was before it failed: `v=$(false); ls` is a loop here."""
     if isinstance(command, Stage):
         return False
+    if isinstance(command, Loop) and outputs(command.words):
+        return True
     return any(step.join == ";" or any(map(_goes_on, step.stages)) for steps in branches(command) for step in steps)
 
 
