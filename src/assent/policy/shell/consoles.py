@@ -19,6 +19,13 @@ _FILES = lazy_pattern(r"-[aAbeElnqsStwxXz01]*f.*|--f(?:ile|il|i)?(?:=.*)?|-b.*|-
 _READS_FILE = lazy_pattern(
     r"\\i[r\s]|\\\.|\.(?:read|import|shell|system)\b|\bsource\b|\\!|redis\.p?call\b.*\.\.", re.IGNORECASE
 )
+# Statements that run what a query or a script puts together, or what is stored.
+_COMPUTES = lazy_pattern(
+    r"\b(?:execute|prepare|fcall|evalsha)(?:_ro)?\b|\bdo\s*(?:\\?\$|')|\\g(?:exec|set)|redis\s*\[|p?call\s*\(\s*[^'\"\s]|\bstring\."
+    r"|\bloadstring\b|(?<![\w:]):['\"]?[a-z_]",
+    re.IGNORECASE,
+)
+_COMMENT = lazy_pattern(r"/\*!?\d*|\*/")  # MySQL runs what is in `/*! … */`
 _ESCAPED = lazy_pattern(r"\\(?![nrt'\"])")
 _MAX_STATEMENTS = 40
 _MAX_LENGTH = 4_000
@@ -38,7 +45,7 @@ def statements(command: Found) -> Iterator[tuple[tuple[Word, ...], bool]]:
     given = [(one, True) for text in texts for one in (text, text[2:] if text[:1] == "-" else "") if " " in one]
     given += [(command.input, _is_known(command))] if command.input else []
     for text, sure in given:
-        for one in _ENDS.split(text[:_MAX_LENGTH])[:_MAX_STATEMENTS]:
+        for one in _ENDS.split(_COMMENT.sub(" ", text[:_MAX_LENGTH]))[:_MAX_STATEMENTS]:
             yield (*first, *map(Word, _WORD.findall(one))), sure
 
 
@@ -48,7 +55,8 @@ def reads_unknown(command: Found) -> bool:
     texts = [word.text for word in command.words[1:]]
     told = any(" " in text for text in texts) if option == "words" else any(text.startswith(option) for text in texts)
     texts += ["-f"] if option == "words" and "--eval" in texts else []
-    if any(map(_READS_FILE.search, (*texts, command.input))) or any(map(_FILES.fullmatch, texts)):
+    given = (*texts, command.input)
+    if any(_READS_FILE.search(text) or _COMPUTES.search(text) for text in given) or any(map(_FILES.fullmatch, texts)):
         return bool(option)
     unknown = bool(command.input_file) or (bool(command.input or command.piped) and not _is_known(command))
     long = len(command.input) > _MAX_LENGTH or any(len(text) > _MAX_LENGTH for text in texts)

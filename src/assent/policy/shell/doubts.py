@@ -61,6 +61,7 @@ _ESCAPED = lazy_pattern(r"\\[ntr]")  # for printf they are blanks
 _QUOTING = lazy_pattern(r"[\"'\\]")
 _EXPANDS = lazy_pattern(r"\$(?!(?:HOME|PWD)\b)[\w{(]|`")
 _TOKEN = lazy_pattern(r"[\w.+-]+")
+_PATH = lazy_pattern(r"[\w.+/-]+")
 _IMPORTED = lazy_pattern(r"\b(?:import|from)\s+(\w+)\.")
 _SIGN = lazy_pattern(r"^[+-](?![+-])")
 _MAX_NAMED_LENGTH = 20_000  # longer texts are not surveyed in full, which is a doubt by itself
@@ -166,7 +167,7 @@ def _code_is_computed(use: Use, name: str, words: Words) -> bool:
 
 def _code_runs_others(use: Use, name: str, words: Words, programs: frozenset[str]) -> bool:
     scripts = synonyms(same_program(name)).same  # `php composer.phar` has another name, which is compared
-    texts = [word.text for word in words[1:] if basename(word.text) not in scripts]
+    texts = [text for word in words[1:] if basename(text := word.text) not in scripts or not _PATH.fullmatch(text)]
     if any(runs_computed(name, text) for text in texts):
         return True
     if name in _DATABASES and any(map(_hides_program, texts)):
