@@ -283,6 +283,7 @@ def test_nothing_takes_long_to_be_cut_off() -> None:
         ("b:c", "git log $(ls)", "name of a commit"),
         ("--output=x", "git log $(ls)", "must not be an option"),
         ("/etc/passwd", "cat $(realpath link)", "leads out of the workspace"),
+        ("x", 'echo "${PWD%/*}"/w*', "unquoted wildcard"),
         (".env", 'x=$(ls -A); cat "$x"', ""),
         (".env", 'for f in $(ls -A); do cat "${f%.txt}"; done', "may hold secrets"),
         ("/etc/passwd", 'x=$(realpath link); cat "$x"', "leads out of the workspace"),

@@ -38,7 +38,7 @@ def arguments(word: "Word", look: Look, cwd: str) -> list[str]:
 
 
 def _is_computed(word: "Word") -> bool:
-    return any(part.item or part.kind in ("item", "output") for part in word.parts)
+    return any(part.item or part.kind in ("item", "output", "status") for part in word.parts)
 
 
 def _fields(word: "Word", look: Look) -> list[Field]:
