@@ -70,7 +70,8 @@ RUN = """
     local.properties .plzconfig x.plz x.sublime-project spago.dhall Project.toml pubspec.yaml gleam.toml elm.json v.mod
     config.exs project.godot activate.R .ctags.d .terraform-version .opencode.json
     node_modules .flake8 pylintrc .pylintrc .isort.cfg hatch_build.py pdm_build.py tox.toml requirements.txt
-    requirements-dev.txt requirements.in Pipfile.lock uv.lock pyvenv.cfg .python-version mkdocs.yml entry_points.txt
+    requirements-dev.txt requirements.in dev-requirements.txt requirements_test.txt Pipfile.lock uv.lock pyvenv.cfg
+    .python-version mkdocs.yml entry_points.txt
     x.egg-info y.dist-info __pycache__ site-packages gunicorn.conf.py pyrightconfig.json
     package-lock.json yarn.lock pnpm-lock.yaml pnpm-workspace.yaml binding.gyp tsconfig.json tsconfig.build.json
     .c8rc.json .lint-x-rc gulpfile.babel.js webpack.config.babel.js karma.conf.ts nodemon.json turbo.json nx.json

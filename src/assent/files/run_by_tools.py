@@ -164,7 +164,8 @@ PATTERNS = r"""
     (?:[tj]sconfig)(?:[.-].+)?\.json | \.markdownlint.* | \..+\.exs |
     (?:dockerfile|containerfile|makefile|procfile)[.-](?!txt$|md$).+ | .+\.(?:docker|container|make|just)file |
     \.zsh.* |
-    (?:docker-)?compose(?:[.-].+)?\.ya?ml | requirements(?:[.-].+)?\.(?:txt|in) | constraints(?:[.-].+)?\.txt |
+    (?:docker-)?compose(?:[.-].+)?\.ya?ml | (?:.+[._-])?requirements(?:[._-].+)?\.(?:txt|in) |
+    (?:.+[._-])?constraints(?:[._-].+)?\.txt |
     (?:jest|vitest|karma|babel|webpack|rollup|vite|eslint|nx)\.(?:preset|workspace)\.[cm]?[jt]s(?:on)? |
     (?:webpack|rollup|karma|wdio|protractor)\..+\.[cm]?[jt]s | .+\.config\.[\w-]+\.[cm]?[jt]s |
     pulumi\..+\.ya?ml | \.?phpunit\..*xml.* | phpstan.*\.neon(?:\.dist)? | cmake(?:user)?presets.*\.json
