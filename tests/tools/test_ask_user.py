@@ -145,8 +145,8 @@ def test_what_is_wrong_or_missing_is_said_with_the_form(typed: str, why: str):
 
 def test_one_question_may_have_any_text_and_several_options():
     (several,) = AskUserTool().build({"questions": [COLOUR | {"multiSelect": True}]})._questions  # pyright: ignore
-    assert spoken_answers((several,), "1, 2") == ("Red, Blue",)  # pyright: ignore
-    assert spoken_answers((several,), "not now; really") == ("not now; really",)  # pyright: ignore
+    assert spoken_answer(several, "1, 2") == "Red, Blue"  # pyright: ignore
+    assert spoken_answer(several, "not now; really") == "not now; really"  # pyright: ignore
 
 
 FEATURES = Question(
@@ -168,6 +168,8 @@ WORDS = Question(question="Name?", type="text")
         (FEATURES, "1, 3, dark mode", "Search, Reviews, dark mode"),
         (FEATURES, "dark mode, coupons", "Coupons, dark mode"),
         (FEATURES, "1 and dark mode", "Search, dark mode"),
+        (FEATURES, "1 and 3 and dark mode", "Search, Reviews, dark mode"),
+        (FEATURES, "1, port 80 and no other", "Search, port 80 and no other"),
         (FEATURES, "whatever is quick, really", "whatever is quick, really"),
         (FEATURES, "none", "none of these"),
         (FEATURES, "0", "none of these"),
@@ -189,7 +191,7 @@ def test_a_number_a_label_or_words_answer_what_the_model_asks(question: Question
 @pytest.mark.parametrize(
     ("question", "typed", "why"),
     [
-        (FEATURES, "", "nothing was typed; answer with 1–4, several such as 1, 2, `none`, or your own words"),
+        (FEATURES, "", "nothing was typed; answer with one or more of 1–4, none, or your own words"),
         (FEATURES, "1, 5", "there is no option 5"),
         (FEATURES, "y", "`y` alone answers nothing here"),
         (STORE, "1, 2", "choose one"),

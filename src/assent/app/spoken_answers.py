@@ -5,13 +5,13 @@ neither is a single letter that is a key elsewhere.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assent.app.question_text import NONE_OF_THESE, option_labels
 from assent.approval import Question
 
 _BETWEEN_NUMBERS = re.compile(r"[\s,&+]+|\band\b", re.IGNORECASE)
-_AFTER_A_NUMBER = re.compile(r"(?<=\d)\s+(?:and|&|\+)\s+(?=\D)", re.IGNORECASE)
+_BEFORE_WORDS = re.compile(r"(?<=\d)\s+(?:and|&|\+)\s+(?=\D)", re.IGNORECASE)
 _NONE = ("none", "0", NONE_OF_THESE)
 _KEYS = ("y", "n")
 
@@ -21,7 +21,7 @@ class NoAnswer(ValueError):
 
 
 def ways_to_answer(question: Question) -> str:
-    """The form of an answer, in a few words."""
+    """What may be typed, in a few words."""
     numbers = f"1–{len(option_labels(question))}"
     match question.type:
         case "yesno":
@@ -29,9 +29,9 @@ def ways_to_answer(question: Question) -> str:
         case "text":
             return "your own words"
         case "choice" if question.multi_select:
-            return f"{numbers}, several such as 1, 2, `none`, or your own words"
+            return f"one or more of {numbers}, none, or your own words"
         case "choice":
-            return f"{numbers}, or your own words"
+            return f"{numbers} or your own words"
 
 
 def spoken_answer(question: Question, typed: str) -> str:
@@ -47,8 +47,8 @@ def spoken_answer(question: Question, typed: str) -> str:
 
 
 def spoken_answers(questions: Sequence[Question], line: str) -> tuple[str, ...]:
-    """All answers in one line, separated by `;`. Raises NoAnswer."""
-    pieces = [piece.strip() for piece in line.split(";")] if len(questions) > 1 else [line]
+    """The answers to several questions in one line, separated by `;`. Raises NoAnswer."""
+    pieces = line.split(";")
     if len(pieces) != len(questions):
         raise NoAnswer(
             f"that is {len(pieces)} of {len(questions)} answers; separate them with `;`: {in_one_line(questions)}"
@@ -60,8 +60,6 @@ def _numbered(place: int, questions: Sequence[Question], piece: str) -> str:
     try:
         return spoken_answer(questions[place], piece)
     except NoAnswer as error:
-        if len(questions) == 1:
-            raise
         raise NoAnswer(
             f"({place + 1} of {len(questions)}) {error}; all in one line: {in_one_line(questions)}"
         ) from None
@@ -85,7 +83,7 @@ def _example(question: Question) -> str:
 def _label(question: Question, line: str) -> str | None:
     """The option that is meant; its number counts before a label that looks like another number."""
     labels = option_labels(question)
-    if line.isdecimal() and 1 <= int(line) <= len(labels):
+    if _is_number(line) and 1 <= int(line) <= len(labels):
         return labels[int(line) - 1]
     if question.type == "yesno" and line.lower() in _KEYS:
         return "Yes" if line.lower() == "y" else "No"
@@ -107,7 +105,7 @@ def _several(question: Question, line: str) -> str:
     labels = option_labels(question)
     chosen: set[str] = set()
     words: list[str] = []
-    for piece in filter(None, map(str.strip, _AFTER_A_NUMBER.sub(", ", line).split(","))):
+    for piece in _pieces(line):
         numbers = _numbers(piece)
         _check_number(question, line, numbers)
         if numbers:
@@ -117,6 +115,16 @@ def _several(question: Question, line: str) -> str:
         else:
             words.append(piece)
     return ", ".join([*(label for label in dict.fromkeys(labels) if label in chosen), *words]) if chosen else line
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """What stands between commas. In `1 and dark mode`, the numbers and the words are two pieces."""
+    for piece in filter(None, map(str.strip, line.split(","))):
+        found = _BEFORE_WORDS.search(piece)
+        if found is not None and _numbers(piece[: found.start()]):
+            yield from (piece[: found.start()], piece[found.end() :])
+        else:
+            yield piece
 
 
 def _numbers(text: str) -> list[int]:
@@ -130,9 +138,9 @@ def _is_number(word: str) -> bool:
 
 
 def _check_number(question: Question, line: str, numbers: Sequence[int]) -> None:
-    """A number that no option has is rather a slip than a word."""
+    """A number that no option has is more likely a slip than a word."""
     labels = option_labels(question)
     if labels and (wrong := [number for number in numbers if not 1 <= number <= len(labels)]):
         raise NoAnswer(
-            f"there is no option {wrong[0]}; answer with {ways_to_answer(question)} (as words: y {line.strip()})"
+            f"there is no option {wrong[0]}; answer with {ways_to_answer(question)}; to send it as words: y {line}"
         )

@@ -8,6 +8,7 @@ import sys
 import termios
 import time
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -15,7 +16,17 @@ from msgspec.structs import replace
 from assent.app.question_text import question_lines
 from assent.app.settled_output import Played
 from assent.app.style import Style
-from assent.approval import Approval, AskDetails, Choice, ExecDetails, Grant, Outcome, Question, UnapprovedFile
+from assent.approval import (
+    Approval,
+    AskDetails,
+    Choice,
+    EditDetails,
+    ExecDetails,
+    Grant,
+    Outcome,
+    Question,
+    UnapprovedFile,
+)
 from assent.commands import Answer, Command
 from assent.events import (
     ApprovalAnswered,
@@ -30,6 +41,7 @@ from assent.events import (
 )
 from assent.front.headless.console import Console
 from assent.front.headless.inline_questions import TerminalAsker
+from assent.front.headless.terminal_keys import TerminalKeys
 from assent.front.headless.thinking_line import ThinkingLine
 from assent.parts import InputWanted
 from assent.scheduler.call import AwaitingApproval
@@ -251,6 +263,8 @@ NAME = AskDetails((Question(question="Which name?", type="text"),))
         (DROP, "n", "proceed_once", ("No",), ""),
         (DROP, "y after a backup", "proceed_once", ("after a backup",), ""),
         (DROP, "d ask Ann", "cancel", None, "ask Ann"),
+        (DROP, "D ask Ann", "cancel", None, "ask Ann"),
+        (NAME, "Y no", "proceed_once", ("no",), ""),
         (NAME, "y no", "proceed_once", ("no",), ""),
         (NAME, "d", "cancel", None, ""),
     ],
@@ -301,7 +315,8 @@ async def test_several_questions_are_asked_one_by_one_and_answered_as_people_wri
     shown = capsys.readouterr().err
     assert "(1 of 4) Where to store it?" in shown and "Which pages?" not in shown
     for typed, then in [
-        ("", "nothing was typed; answer with 1–2, or your own words"),
+        ("<", "this is the first question"),
+        ("", "nothing was typed; answer with 1–2 or your own words"),
         ("2", "→ MySQL"),
         ("1 and 3", "→ cart, help"),
         ("<", "(2 of 4) your answer"),
@@ -309,7 +324,8 @@ async def test_several_questions_are_asked_one_by_one_and_answered_as_people_wri
         ("core", "(4 of 4) Start now?"),
     ]:
         os.write(keyboard, f"{typed}\n".encode())
-        await until_printed(capsys, then)
+        shown = await until_printed(capsys, then)
+        assert typed != "<" or "→" not in shown, "nothing was answered"
     assert session.commands == []
     os.write(keyboard, b"y\n")
     await until(lambda: session.commands)
@@ -418,6 +434,63 @@ async def test_a_line_without_its_end_waits_for_it(keyboard: int):
     session.asker.stop()
 
 
+async def test_enter_without_an_echo_leaves_the_line_that_changes_in_its_place(
+    keyboard: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    lines: list[str | None] = []
+    read = TerminalKeys.read
+
+    def reads(keys: TerminalKeys) -> str | None:
+        lines.append(read(keys))
+        return lines[-1]
+
+    monkeypatch.setattr(TerminalKeys, "read", reads)
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("one", InputWanted("Password: ", 1, secret=True)))
+    await session.tell(CallInput("one"))
+    capsys.readouterr()
+    session.console.change("| 50 %")
+    os.write(keyboard, b"\n")
+    await until(lambda: lines)
+    session.console.change("| 60 %")
+    assert played(capsys.readouterr().err) == ["| 60 %"]
+    session.asker.stop()
+
+
+# --- the editor ---
+
+
+async def test_a_question_that_is_answered_while_the_editor_is_open_is_not_asked_again(
+    keyboard: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/open\nuntil [ -e {tmp_path}/close ]; do sleep 0.02; done\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    session = Session()
+    details = EditDetails(path="a.txt", old=None, new="new\n", diff="")
+    asked = replace(question("one").approval, details=details, options=("proceed_once", "modify_with_editor", "cancel"))
+    session.waiting = [replace(question("one"), approval=asked)]
+    session.asker.start(lambda: None)
+    os.write(keyboard, b"e\n")
+    await until((tmp_path / "open").exists)
+    session.waiting = [question("two")]
+    await session.tell(ApprovalAnswered(call_id="one", approval_id="q-one", outcome="proceed_once", by="bob@pid7"))
+    os.kill(os.getpid(), signal.SIGCONT)
+    await session.tell(ApprovalRequested("two", session.waiting[0].approval))
+    assert "echo two" not in capsys.readouterr().err, "the editor has the terminal"
+    (tmp_path / "close").touch()
+    shown = await until_printed(capsys, "your answer [y, n]")
+    assert "your change was not used" in shown and "echo two" in shown
+    os.write(keyboard, b"y\n")
+    await until(lambda: session.commands)
+    ((answer, _),) = session.commands
+    assert isinstance(answer, Answer) and (answer.call_id, answer.outcome) == ("two", "proceed_once")
+    session.asker.stop()
+
+
 # --- the window ---
 
 
@@ -449,6 +522,33 @@ async def test_after_a_stop_the_open_question_is_shown_again(keyboard: int, caps
     os.write(keyboard, b"y\n")
     await until(lambda: session.commands)
     session.asker.stop()
+
+
+@pytest.mark.parametrize("restored", [True, False])
+def test_after_a_stop_the_echo_is_right_whatever_the_shell_made_of_the_terminal(keyboard: int, restored: bool):
+    keys = TerminalKeys()
+    keys.show(False)
+    if restored:  # as bash does; zsh gives a command its own settings back
+        attributes = termios.tcgetattr(keyboard)
+        attributes[3] |= termios.ECHO
+        termios.tcsetattr(keyboard, termios.TCSANOW, attributes)
+    keys.resume(shown=False)
+    assert not keys.echoes
+    keys.resume(shown=True)
+    assert keys.echoes
+
+
+def test_in_the_background_the_terminal_is_left_alone(keyboard: int, monkeypatch: pytest.MonkeyPatch):
+    """A change would stop the program, and the terminal is the shell's again."""
+
+    def elsewhere(_: TerminalKeys) -> bool:
+        return False
+
+    keys = TerminalKeys()
+    keys.show(False)
+    monkeypatch.setattr(TerminalKeys, "is_ours", elsewhere)
+    keys.give_back()
+    assert not keys.echoes
 
 
 async def test_every_key_that_is_offered_is_named_if_the_answer_was_none(

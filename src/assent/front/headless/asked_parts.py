@@ -7,7 +7,6 @@ from msgspec import Struct
 from assent.app.question_text import asked_lines
 from assent.app.spoken_answers import NoAnswer, in_one_line, spoken_answer, spoken_answers, ways_to_answer
 from assent.app.style import Style
-from assent.app.wording import safe
 from assent.approval import Question
 
 BACK = "<"
@@ -15,6 +14,13 @@ BACK = "<"
 
 class Declined(Struct, frozen=True):
     reason: str
+
+
+class NextPart(Struct, frozen=True):
+    """There is another question to answer."""
+
+    said: str = ""
+    """The answer that was taken; empty if the person went back."""
 
 
 class AskedParts:
@@ -47,14 +53,13 @@ class AskedParts:
     def prompt(self) -> str:
         return f"{self._place}your answer ({ways_to_answer(self._question)}): "
 
-    def take(self, typed: str) -> tuple[str, ...] | Declined | None:
-        """All answers once there are all, or None: the next question. Raises NoAnswer."""
+    def take(self, typed: str) -> tuple[str, ...] | NextPart | Declined:
+        """All answers, once there are all. Raises NoAnswer."""
         line = typed.strip()
         key, _, rest = line.partition(" ")
-        rest = rest.strip()
-        if line == BACK and self._answers:
-            self._answers.pop()
-            return None
+        key, rest = key.lower(), rest.strip()
+        if line == BACK and len(self._questions) > 1:
+            return self._back()
         if key == "y" and rest:
             return self._prefixed(rest)
         if key == "d" and (rest or not self._names_option(line)):
@@ -62,10 +67,16 @@ class AskedParts:
         self._check_single(line)
         return self._add(spoken_answer(self._question, line))
 
+    def _back(self) -> NextPart:
+        if not self._answers:
+            raise NoAnswer("this is the first question")
+        self._answers.pop()
+        return NextPart()
+
     def _names_option(self, line: str) -> bool:
         return line.lower() in (option.label.strip().lower() for option in self._question.options)
 
-    def _prefixed(self, text: str) -> tuple[str, ...] | None:
+    def _prefixed(self, text: str) -> tuple[str, ...] | NextPart:
         """With `y` in front, several answers or the exact words."""
         if ";" in text and len(self._questions) > 1 and not self._answers:
             return spoken_answers(self._questions, text)
@@ -79,10 +90,6 @@ class AskedParts:
         if len(self._questions) > 1 and not self._answers and line.count(";") == len(self._questions) - 1:
             raise NoAnswer(f"to give all answers in one line, begin with y: {in_one_line(self._questions)}")
 
-    def _add(self, answer: str) -> tuple[str, ...] | None:
+    def _add(self, answer: str) -> tuple[str, ...] | NextPart:
         self._answers.append(answer)
-        return tuple(self._answers) if len(self._answers) == len(self._questions) else None
-
-    def given(self) -> str:
-        """The newest answer, made safe to show."""
-        return safe(self._answers[-1], "label") if self._answers else ""
+        return tuple(self._answers) if len(self._answers) == len(self._questions) else NextPart(answer)

@@ -84,8 +84,6 @@ class InlineInput:
         asked = self._asked
         if asked is None:
             return
-        if asked.wanted.secret and line is not None:
-            self._console.say("")  # the end of the line was not shown either
         self.close()
         self._waiting.pop(asked.call_id, None)
         text = None if line is None else line.rstrip("\r\n")

@@ -32,7 +32,7 @@ from assent.events import (
     CommandTaken,
     Envelope,
 )
-from assent.front.headless.asked_parts import AskedParts, Declined
+from assent.front.headless.asked_parts import AskedParts, Declined, NextPart
 from assent.front.headless.console import Console
 from assent.front.headless.inline_input import InlineInput, TypeIn
 from assent.front.headless.terminal_keys import TerminalKeys
@@ -101,10 +101,7 @@ class TerminalAsker:
 
     def start(self, leave: Callable[[], None]) -> None:
         self._leave = leave
-        loop = asyncio.get_running_loop()
-        loop.add_reader(self._keys.terminal, self._readable)
-        loop.add_signal_handler(signal.SIGCONT, self._continued)
-        self._listening = True
+        self._listen()
         self._next()
         self._set_echo()
 
@@ -114,13 +111,23 @@ class TerminalAsker:
         if self._quiet is not None:
             self._quiet.cancel()
         if self._listening:
-            loop = asyncio.get_running_loop()
-            loop.remove_reader(self._keys.terminal)
-            loop.remove_signal_handler(signal.SIGCONT)
-            self._listening = False
+            self._stop_listening()
             self._keys.give_back()
         for task in self._tasks:
             task.cancel()
+
+    def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._keys.terminal, self._readable)
+        loop.add_signal_handler(signal.SIGCONT, self._continued)
+        self._listening = True
+
+    def _stop_listening(self) -> None:
+        """Nothing is asked until it listens again."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._keys.terminal)
+        loop.remove_signal_handler(signal.SIGCONT)
+        self._listening = False
 
     # --- events ---
 
@@ -257,7 +264,7 @@ class TerminalAsker:
         line = self._keys.read()
         if line is None:
             return
-        if line:
+        if line and self._keys.echoes:
             self._console.entered()
         if self._quiet is not None or not (self._input.is_open or self._asking is not None):
             self._early = asyncio.get_running_loop().time()
@@ -289,11 +296,10 @@ class TerminalAsker:
         if outcome is None or (reason and outcome != "cancel"):
             self._ask_again(asked, f"please answer with one of: {', '.join(_keys(asked.call.approval))}")
             return
-        answer = self._answer_to(asked, outcome=outcome, reason=reason, scope=scope)
         if outcome == "modify_with_editor":
-            self._begin(self._edit(asked, answer))
+            self._begin(self._edit(asked))
         else:
-            self._answer(answer)
+            self._answer(self._answer_to(asked, outcome=outcome, reason=reason, scope=scope))
 
     def _take_words(self, asked: _Asked, parts: AskedParts, line: str) -> None:
         """An answer to what the model asks, or to a part of it."""
@@ -303,8 +309,9 @@ class TerminalAsker:
             self._ask_again(asked, safe(str(error), "label"))
             return
         match taken:
-            case None:
-                self._console.say(self._style.dim(f"  → {parts.given()}"))
+            case NextPart(said=said):
+                if said:
+                    self._console.say(self._style.dim(f"  → {safe(said, 'label')}"))
                 self._again = lambda note: self._show_part(asked, note)
                 self._next()
             case Declined(reason=reason):
@@ -350,22 +357,32 @@ class TerminalAsker:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _edit(self, asked: _Asked, answer: Answer) -> None:
-        """Opens the person's editor on the proposal; the question is then asked again with the edited content."""
+    async def _edit(self, asked: _Asked) -> None:
+        """Opens the person's editor on the proposal; the question is then asked again with the edited content.
+
+        Meanwhile, the editor has the terminal.
+        """
         details = asked.call.approval.details
         assert isinstance(details, EditDetails)
-        asyncio.get_running_loop().remove_reader(self._keys.terminal)
+        self._stop_listening()
+        content = await self._edited(details)
+        self._listen()
+        if self._asking is not asked:
+            self._console.lines(self._style.yellow("  your change was not used: the question was closed meanwhile"))
+            self._next()
+        elif content == details.new:
+            self._ask_again(asked, "nothing was changed")
+        else:
+            self._answer(self._answer_to(asked, outcome="modify_with_editor", content=content))
+        self._set_echo()
+
+    async def _edited(self, details: EditDetails) -> str:
+        """The same if the editor fails."""
         try:
-            content = await edit_text(details.path, details.new)
+            return await edit_text(details.path, details.new)
         except EditorFailed as error:
             self._console.say(self._style.red(f"  {safe(str(error), 'label')}"))
-            content = None
-        finally:
-            asyncio.get_running_loop().add_reader(self._keys.terminal, self._readable)
-        if content is None or content == details.new:
-            self._ask_again(asked, "nothing was changed")
-            return
-        self._answer(self._answer_to(asked, outcome=answer.outcome, content=content))
+            return details.new
 
 
 def _keys(approval: Approval) -> list[str]:

@@ -50,21 +50,27 @@ class TerminalKeys:
         """Whether what is typed appears on the screen."""
         if shown != self._silenced or not self.is_ours():
             return
-        attributes = termios.tcgetattr(self.terminal)
-        if not shown and not attributes[_FLAGS] & termios.ECHO:
+        if not shown and not self.echoes:
             return  # someone else has switched it off
-        attributes[_FLAGS] ^= termios.ECHO
+        attributes = termios.tcgetattr(self.terminal)
+        attributes[_FLAGS] = attributes[_FLAGS] | termios.ECHO if shown else attributes[_FLAGS] & ~termios.ECHO
         termios.tcsetattr(self.terminal, termios.TCSANOW, attributes)
         self._silenced = not shown
 
+    @property
+    def echoes(self) -> bool:
+        """Whether the terminal shows what is typed, also the end of a line."""
+        return bool(termios.tcgetattr(self.terminal)[_FLAGS] & termios.ECHO)
+
     def resume(self, shown: bool) -> None:
-        """After a stop, during which the shell may have set the terminal as it likes."""
-        self._begun, self._silenced = "", False
+        """After a stop. Some shells then set the terminal as it was before the stop, and others as they like."""
+        self._begun = ""
+        self._silenced = self._silenced and not self.echoes
         self.show(shown)
 
     def give_back(self) -> None:
-        """As it was, and without what was typed for us."""
-        if self._silenced:
+        """As it was, and without what was typed for us. In the background, it is the shell's already."""
+        if self._silenced and self.is_ours():
             with suppress(termios.error, OSError):  # the terminal may be gone
                 self.drop()
                 self.show(True)
