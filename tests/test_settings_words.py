@@ -38,6 +38,11 @@ from assent.config import BadSettings, parse_settings
             "[mcp.servers.a]\nurl='http://x'\ntype = 'x'",
             "mcp.servers.a: `type` must be one of stdio, http, sse, not 'x'",
         ),
+        (
+            "[[webhooks]]\nurl = 'https://a'\n\n[[webhooks]]\nurl = 'https://b'\ndelay = -1",
+            "line 6: `webhooks[1].delay` must be a number, at least 0",
+        ),
+        ("[[webhooks]]\nurl = 'https://a'\n[[webhooks]]\nowner = 'x'", "line 3: `webhooks[1].url` is missing"),
         ("approval_mode = 'yolo'", "use --approval-mode yolo at every start"),
     ],
 )

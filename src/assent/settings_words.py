@@ -17,6 +17,7 @@ _KIND = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
 _LEAST = re.compile(r"Expected `([^`]+)` (>=|>) ([\d.]+)")
 _FORM = re.compile(r"Expected `str` matching regex '(.+)'")
 _STEP = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
+_INDEX = re.compile(r"\[(\d+)\]")
 _KINDS = {
     "str": "text in quotes",
     "int": "a whole number",
@@ -147,15 +148,25 @@ def _line_of(text: str, place: str, what: str) -> int:
     if not steps:
         return 0
     *tables, key = steps
-    start = _line(text, rf"\s*\[+\s*{_dotted(tables)}\s*\]+", 0) if tables else 0
+    start = _table(text, tables, place) if tables else 0
     own = _line(text, rf"\s*{_dotted([key])}\s*=", start) if start or not tables else 0
-    return own or _line(text, rf"\s*\[+\s*{_dotted(steps)}\s*[\].]", 0) or start
+    return own or _table(text, steps, place) or _line(text, rf"\s*\[+\s*{_dotted(steps)}\s*\.") or start
+
+
+def _table(text: str, names: Sequence[str], place: str) -> int:
+    """`[[webhooks]]` may stand several times: `webhooks[1]` is the second."""
+    lines = list(_lines(text, rf"\s*\[+\s*{_dotted(names)}\s*\]"))
+    nth = _INDEX.search(place)
+    return lines[min(int(nth[1]) if nth is not None else 0, len(lines) - 1)] if lines else 0
 
 
 def _dotted(names: Sequence[str]) -> str:
     return r"\s*\.\s*".join(rf"[\"']?{re.escape(name)}[\"']?" for name in names)
 
 
-def _line(text: str, pattern: str, after: int) -> int:
-    lines = text.split("\n")
-    return next((number for number in range(after, len(lines)) if re.match(pattern, lines[number])), -1) + 1
+def _line(text: str, pattern: str, after: int = 0) -> int:
+    return next((number for number in _lines(text, pattern) if number > after), 0)
+
+
+def _lines(text: str, pattern: str) -> Iterator[int]:
+    return (number for number, line in enumerate(text.split("\n"), start=1) if re.match(pattern, line))
