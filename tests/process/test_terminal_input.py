@@ -1,7 +1,9 @@
 """Commands that ask the person something: noticed, answered, and never recorded. Real programs, real terminals."""
 
+import asyncio
 import shutil
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from assent.process.run_program import ProcessFinished, ProcessLimits, run
 from assent.process.supervisor_client import AVAILABLE
 from assent.process.terminal_input import CannotType, Keyboard
 from support.typing_person import TypingPerson
-from support.waiting import until
+from support.waiting import WAIT_LIMIT, until
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="only Linux has a supervisor")
 SECRET = "correct horse 42"
@@ -255,6 +257,35 @@ async def test_a_prompt_goes_once_nothing_reads_any_more(tmp_path: Path) -> None
     script = 'read -t 1 -rs -p "Password: " word; for n in 1 2 3 4 5 6 7 8 9; do echo cc $n; sleep 0.1; done'
     await play(person, "bash", "-c", script, cwd=tmp_path)
     assert told[0] == InputWanted("Password: ", 0, secret=True) and told[-1] is None
+
+
+async def test_a_look_that_began_before_a_line_was_typed_asks_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, typed = TypingPerson(), threading.Event()
+    looks: list[threading.Thread] = []
+    told: list[InputWanted | None] = []
+
+    def reads(_device: int) -> bool:
+        looks.append(threading.current_thread())
+        if len(looks) == 2:
+            typed.wait(WAIT_LIMIT)
+        elif len(looks) > 2:
+            (tmp_path / "looked").touch()
+        return len(looks) <= 2
+
+    def tell(wanted: InputWanted | None) -> None:
+        told.append(wanted)
+
+    monkeypatch.setattr(terminal_input, "reads_terminal", reads)
+    person.keyboard.tell = tell
+    script = "read word; until [ -e looked ]; do sleep 0.02; done"
+    playing = asyncio.create_task(play(person, "bash", "-c", script, cwd=tmp_path))
+    await until(lambda: len(looks) == 2)
+    assert person.keyboard.type(0, "x")
+    typed.set()
+    await playing
+    assert told == [InputWanted("", 0), None]
 
 
 async def test_background_processes_outlive_a_command_with_a_terminal(tmp_path: Path) -> None:

@@ -87,6 +87,8 @@ class TerminalInput:
         self._prompts = 0
         self._ends = 0
         self._pause = QUIET
+        self._looking: asyncio.Future[bool | None] | None = None
+        """The newest look, unless something has happened since it began."""
         self._look_again: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
@@ -160,12 +162,11 @@ class TerminalInput:
         if held := self.typed_text.flush():
             self._pass_on(held)
             self._lines += held
-        lines = self._lines
-        looking = self._loop.run_in_executor(None, reads_terminal, self._device)
-        looking.add_done_callback(lambda looked: self._saw(looked, lines))
+        self._looking = self._loop.run_in_executor(None, reads_terminal, self._device)
+        self._looking.add_done_callback(self._saw)
 
-    def _saw(self, looked: "asyncio.Future[bool | None]", lines: str) -> None:
-        if self._terminal < 0 or looked.cancelled() or (lines != self._lines and self.wanted is None):
+    def _saw(self, looked: "asyncio.Future[bool | None]") -> None:
+        if looked is not self._looking or looked.cancelled():
             return
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
         self._later(self._pause)
@@ -238,7 +239,7 @@ class TerminalInput:
     def _withdraw(self) -> None:
         self._stop(self._deadline)
         self._stop(self._watch)
-        self.waits_for_person = False
+        self.waits_for_person, self._looking = False, None
         if self.wanted is not None:
             self.wanted = None
             self._prompts += 1
