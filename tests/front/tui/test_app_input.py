@@ -9,6 +9,7 @@ from textual.widgets import Static
 from assent.app.call_states import Executing
 from assent.events import CallFinished
 from assent.front.tui import input_panel
+from assent.front.tui.input_panel import InputPanel
 from assent.process.supervisor_client import AVAILABLE
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell
@@ -146,6 +147,48 @@ async def test_the_input_leaves_if_the_command_does_not_ask_again(
         await on.press("y")
         await on.until(lambda: on.app.input_panel.line.has_focus)
         await on.types("Ann\n")
+        await on.until(lambda: on.app.prompt.has_focus and not on.app.input_panel.display)
+        (on.folder / "go-on").touch()
+        await on.until_idle()
+
+
+class HandTimer:
+    """Goes off when the test says so, unless it was stopped."""
+
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.stopped = False
+        self._callback = callback
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def go_off(self) -> None:
+        if not self.stopped:
+            self._callback()
+
+
+async def test_a_command_that_has_asked_again_gets_all_the_time_anew(
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
+):
+    timers: list[HandTimer] = []
+
+    def set_timer(_panel: InputPanel, _delay: float, callback: Callable[[], None]) -> HandTimer:
+        timers.append(HandTimer(callback))
+        return timers[-1]
+
+    monkeypatch.setattr(InputPanel, "set_timer", set_timer)
+    command = 'read -r -p "Name: " a; read -r -p "Version: " b; until [ -e go-on ]; do sleep 0.05; done'
+    async with harness(asks_for(shell(command)), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        for prompt in ("Name:", "Version:"):
+            await on.until(lambda prompt=prompt: is_asked(on, prompt))
+            await on.until(lambda: on.app.input_panel.line.has_focus)
+            await on.types("1\n")
+            await on.until(lambda: is_asked(on, input_panel.SENT))
+        timers[0].go_off()
+        assert on.app.input_panel.display and on.app.input_panel.line.has_focus
+        timers[-1].go_off()
         await on.until(lambda: on.app.prompt.has_focus and not on.app.input_panel.display)
         (on.folder / "go-on").touch()
         await on.until_idle()

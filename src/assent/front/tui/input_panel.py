@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.events import Key
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from assent.app.call_states import Executing, ToolCall
@@ -62,6 +63,8 @@ class InputPanel(Vertical):
         """Whether a line was sent to it."""
         self._asked = ""
         """What it asked last."""
+        self._patience: Timer | None = None
+        """How long it may take to ask again."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="input-question")
@@ -99,6 +102,7 @@ class InputPanel(Vertical):
         """What was typed for one command is not for another."""
         again = call is not None and call.request.call_id == self._waited
         self._call, self._expected, self._sent = call, "", False
+        self._stop_waiting()
         self.display = call is not None
         if not again:
             self.line.value = ""
@@ -117,7 +121,13 @@ class InputPanel(Vertical):
         self._expected, self._call = self._call.request.call_id, None
         self.line.password = True
         self.query_one("#input-question", Static).update(Text(SENT if self._sent else BUSY, "bold"))
-        self.set_timer(AGAIN_SECONDS, self._give_up)
+        self._stop_waiting()
+        self._patience = self.set_timer(AGAIN_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.stop()
+            self._patience = None
 
     def _give_up(self) -> None:
         """It does not ask again; but nothing that was typed for it may get anywhere else."""
