@@ -151,4 +151,4 @@ async def test_whoever_went_away_during_a_long_turn_is_told_that_it_is_over(
         (on.folder / "go").touch()
         await on.until_idle()
         await on.settle()
-        assert written == (["\x1b]9;Assent: Done after 1 min 35 s\x07"] if told else [])
+        assert written == (["\x1b]9;Assent: Turn ended after 1 min 35 s\x07"] if told else [])

@@ -443,6 +443,23 @@ async def test_a_double_enter_does_not_answer_with_none(harness: MakeHarness):
         assert await answers(on) == [("Postgres",)]
 
 
+async def test_a_double_enter_in_the_empty_line_does_not_answer_with_none(harness: MakeHarness):
+    on = asked(harness, TICK)
+    person = Person(on)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        await person.presses("enter", at=1.0)
+        await on.until_screen(AskScreen)
+        await person.presses("tab", at=2.0)
+        await person.presses("enter", at=3.0)
+        await on.until_shown("Nothing is ticked")
+        await person.presses("enter", at=3.2)
+        await on.until_shown("too fast to be an answer")
+        assert await on.recorded(ApprovalAnswered) == []
+        await person.presses("enter", at=5.0)
+        assert await answers(on) == [("none of these",)]
+
+
 async def test_enter_in_the_empty_line_takes_what_is_ticked(harness: MakeHarness):
     async with asked(harness, TICK).open(prompt="go", size=(80, 30)) as on:
         await ticking(on)

@@ -87,7 +87,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def _prepare_field(self) -> None:
         draft, field = self._draft, self._field
-        otherwise = "your answer" if draft.writes else "and in your own words" if self._ticks else "another answer"
+        otherwise = "your answer" if draft.writes else "add your own words" if self._ticks else "another answer"
         field.placeholder = safe(draft.question.placeholder, "label") or otherwise
         field.value = draft.reply.words
         field.cursor_position = len(field.value)
@@ -117,13 +117,12 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         event.stop()
         if not text.isdecimal():
             self._begin_words(text)
-        elif 0 <= (place := int(text) - 1) < len(self._draft.labels) and self._chooses:
+        elif 0 <= (place := int(text) - 1) < len(self._draft.labels) and self._is_choice():
             self._number(place)
 
-    @property
-    def _chooses(self) -> bool:
-        """Whether a number or the space bar was pressed, and is not part of a text that was typed in the list."""
-        self._typed &= not self.was_quiet
+    def _is_choice(self) -> bool:
+        """Whether a number or the space bar was pressed to choose, not as part of a text. A pause ends such a text."""
+        self._typed = self._typed and not self.was_quiet
         return not self._typed
 
     def _begin_words(self, text: str) -> None:
@@ -146,7 +145,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def action_tick(self) -> None:
         here = self._options.highlighted if self.focused is self._options else None
-        if self._ticks and here is not None and self._chooses:
+        if self._ticks and here is not None and self._is_choice():
             self._tick(here)
 
     def _tick(self, place: int) -> None:
@@ -182,6 +181,8 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         if self._draft.nothing and not self._none:
             self.at_work = False  # the next Enter is an answer only after a pause
             self._say_how(none=True)
+        elif self._draft.nothing and not self.was_quiet:
+            self.say_too_fast()
         else:
             self._choose(self._draft.reply.chosen)
 

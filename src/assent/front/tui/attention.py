@@ -78,7 +78,7 @@ class Attention:
         elif self._busy_since is not None:
             took, self._busy_since = now - self._busy_since, None
             if took >= LONG_SECONDS and self._is_away:
-                self._send_notices(f"Done after {duration(took * 1000)}")
+                self._send_notices(f"Turn ended after {duration(took * 1000)}")
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
         """Someone else answered, or the question has changed: what was being typed no longer applies."""

@@ -33,8 +33,9 @@ class ModeCycle:
 
     @property
     def waits(self) -> bool:
-        """Whether the mode takes effect only after open questions."""
-        return self.wished is not None and self._asked
+        """Whether another mode is chosen, which takes effect only after open questions."""
+        client = self._app.client
+        return client is not None and self._asked and self.wished not in (None, client.state.mode)
 
     @property
     def _asked(self) -> bool:
