@@ -59,7 +59,7 @@ def test_whoever_reads_the_output_is_told_how_to_be_asked(program: Program):
         refused = program.run("-p", "go", "-m", model, "-o", output)
         assert refused.code == 0, "the documented meaning of 0: the model answered"
         first, last = refused.err.splitlines()[-2:]
-        assert first == "3 calls were refused, because nobody could be asked."
+        assert first == "3 calls were refused because nobody could be asked."
         assert '--allowed-tools "write_file,run_shell_command(ITS FIRST WORDS)"' in last and "--ask wait" in last
     allowed = program.run("-p", "go", "-m", model, "--approval-mode", "yolo")
     assert "--ask wait" not in allowed.err

@@ -176,7 +176,7 @@ async def _dropped(grant: str) -> str:
     """A grant of earlier sessions that holds here. Sessions that are open keep it until they are opened again, unless
     they run in a cluster."""
     kept = kept_grants(os.environ, os.path.realpath(os.getcwd()))
-    found = find_by_start(grant, {one.id: one for one in kept.standing()}, "no grant holds here for all sessions")
+    found = find_by_start(grant, {one.id: one for one in kept.standing()}, "no grant holds for all sessions here")
     kept.drop(found.id)
     await kept.settled()
     return f"Revoked: {one_line(found.reach)}"

@@ -246,7 +246,7 @@ def option_labels(question: Question) -> list[str]:
 
 
 NONE_OF_THESE = "none of these"
-"""The answer to a question of which several options can be ticked, and none is."""
+"""The answer if several options can be ticked and none is."""
 
 
 def _diff_line(line: str, style: Style) -> str:

@@ -17,7 +17,12 @@ def main(argv: list[str]) -> int:
         "An answer given here closes the question everywhere else, and vice versa.\n"
         "For another server, set ASSENT_TOKEN to a token made there with `assent serve token add NAME`.",
     )
-    parser.add_argument("target", nargs="*", metavar="URL|SESSION", help="a server, a session (default: the newest)")
+    parser.add_argument(
+        "target",
+        nargs="*",
+        metavar="URL|SESSION",
+        help="the server, the session, or both (default: yours, and its newest session)",
+    )
     parser.add_argument("--new", action="store_true", help="start a new session there, in this folder")
     parser.add_argument(
         "--ca", metavar="FILE", help="CA certificates to trust (default: the system's, or SSL_CERT_FILE)"

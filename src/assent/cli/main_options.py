@@ -17,7 +17,8 @@ DESCRIPTION = """\
 An AI agent that acts only with your assent: it proposes, you decide, it does exactly that.
 
   assent                                           start in this folder, in the terminal
-  assent "fix the failing test"                    start with this prompt; a single word needs --: assent -- hello
+  assent "fix the failing test"                    start with this prompt
+  assent -- hello                                  the same with a single word, which could be a command
   assent -p "why does test_total fail?"            run one prompt; on a terminal, you approve its actions
   git diff | assent -p "review this"               put standard input before the prompt
   assent --resume 20261115-… -p "and now the docs" continue an earlier session
@@ -34,7 +35,7 @@ commands:
   assent serve                                     serve sessions to browsers and scripts
   assent work                                      run sessions for the servers of a cluster
   assent attach [URL] [SESSION]                    open a served session in this terminal
-  assent audit list | show | export | verify       show who decided what, in all sessions, and check that it is intact
+  assent audit list | show | export | verify       show who decided what, and check that the record is intact
   assent models [PROVIDER]                         list models, their prices, and what keeps them from being used
   assent login | logout [PROVIDER]                 store or remove a provider's API key
   assent sandbox check                             test whether commands can be confined on this machine
@@ -68,7 +69,7 @@ def build_parser() -> Parser:
         "words",
         nargs="*",
         metavar="PROMPT",
-        help="a prompt to start with, in the terminal UI; after `--`, also one of a single word",
+        help="a prompt to start with, in the terminal UI; put `--` before a single word",
     )
     add("-p", "--prompt", metavar="TEXT", help="the prompt; `-` reads it from standard input")
     add(

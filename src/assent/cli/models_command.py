@@ -29,7 +29,9 @@ MAX_LISTED_MODELS = 15
 
 
 def main(argv: list[str]) -> int:
-    parser = Parser("assent models", "Lists the providers and their models. Asks all that have a key.", EPILOG)
+    parser = Parser(
+        "assent models", "Lists the providers and their models. Asks every provider that has a key.", EPILOG
+    )
     parser.add_argument("provider", nargs="?", metavar="PROVIDER")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     args = parser.parse_args(argv)

@@ -176,7 +176,7 @@ async def test_a_mode_chosen_with_shift_tab_answers_no_open_question(harness: Ma
         await on.until_asked()
         for _ in range(presses):
             await on.press("shift+tab")
-            await on.until_shown("default → ", "once you have answered", "takes effect after this question")
+            await on.until_shown("default → ", "takes effect once you have answered")
         assert await on.recorded(ModeChanged) == [] and on.runner.waiting()
         await on.press("y")
         await on.until_idle()

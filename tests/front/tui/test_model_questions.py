@@ -407,7 +407,7 @@ async def test_enter_with_nothing_ticked_says_what_it_would_answer_and_does_so_t
     async with asked(harness, TICK).open(prompt="go", size=(80, 30)) as on:
         await ticking(on)
         await on.press("down", "enter")
-        await on.until_shown("Nothing is ticked. Enter again answers “none of these”")
+        await on.until_shown("Nothing is ticked. Press Enter again to answer “none of these”")
         assert await on.recorded(ApprovalAnswered) == []
         await on.press("enter")
         assert await answers(on) == [("none of these",)]

@@ -341,7 +341,7 @@ def opens(key: str, *more: str) -> Play:
 async def next_mode(pilot: "Pilot[None]") -> None:
     """Until it is said when the mode takes effect."""
     await presses("shift+tab", "shift+tab")(pilot)
-    while "after this question" not in f"{pilot.app.query_one('#question-keys', Static).content}":
+    while "takes effect" not in f"{pilot.app.query_one('#question-keys', Static).content}":
         await pilot.pause(0.02)
     await settle(pilot)
 

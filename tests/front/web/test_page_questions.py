@@ -303,7 +303,7 @@ def test_several_options_are_ticked_with_own_words_or_none_of_them(served: Serve
     tab.begin(served.play(asks_for(asked), says("So be it.")), served.project())
     card = tab.card("The model asks you")
     features, tests = card.get_by_role("group", name="Which features?"), card.get_by_role("group", name="Which tests?")
-    features.get_by_role("textbox", name="And in your own words").fill("dark mode")
+    features.get_by_role("textbox", name="Add your own words").fill("dark mode")
     features.get_by_role("checkbox", name="Search").check()
     features.get_by_role("checkbox", name="Reviews").check()
     tests.get_by_role("checkbox", name="Coupons").check()

@@ -47,7 +47,7 @@ class AskedParts:
         """What else may be typed."""
         yield "d  decline to answer, with or without a reason: d ask me later"
         if len(self._questions) > 1:
-            yield f"{BACK}  go back to the question before"
+            yield f"{BACK}  go back to the previous question"
             yield f"y  all answers in one line: {in_one_line(self._questions)}"
 
     def prompt(self) -> str:

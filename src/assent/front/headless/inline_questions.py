@@ -41,7 +41,7 @@ Send = Callable[[Command, str], Awaitable[str]]
 """With the key under which the command will be reported as taken."""
 QUIET = 0.6
 """Seconds without a key after which someone has stopped typing."""
-_DROPPED = "  what you typed before this was not used; type it again if it was meant for this"
+_DROPPED = "  what you had typed before was not used; if it was meant for this, type it again"
 
 
 class Asker(Protocol):
@@ -97,7 +97,7 @@ class TerminalAsker:
         self._early = 0.0
         """When a line was typed that nothing had asked for."""
         self._dropped = False
-        """Something was, just before the question that is next."""
+        """Whether that, or half a line, was dropped just before the next question."""
 
     def start(self, leave: Callable[[], None]) -> None:
         self._leave = leave
@@ -166,7 +166,7 @@ class TerminalAsker:
     # --- asking ---
 
     def _next(self) -> None:
-        """Asks what is next, once nobody is typing any more."""
+        """Asks the next question, once nobody is typing any more."""
         if (ask := self._due()) is None:
             return
         if self._is_typing():
@@ -176,7 +176,7 @@ class TerminalAsker:
             ask(note)
 
     def _due(self) -> Callable[[str], None] | None:
-        """Asks what is next, if nothing is being asked; takes a note for the person."""
+        """What asks the next question, if one is due. It takes a note for the person."""
         if self._sent or not self._listening or self._quiet is not None:
             return None
         if self._again is not None or self._asking is not None:

@@ -180,7 +180,7 @@ class Summariser:
         calls = "1 call was" if len(self._unasked) == 1 else f"{len(self._unasked)} calls were"
         tools = ",".join(dict.fromkeys(map(allowed_form, (event.result.name for event in self._unasked))))
         return (
-            f"{calls} refused, because nobody could be asked.\n"
+            f"{calls} refused because nobody could be asked.\n"
             f'To allow such calls: --allowed-tools "{tools}", or another --approval-mode. '
             "To be asked: run this in a terminal, or use --ask wait and `assent answer`."
         )

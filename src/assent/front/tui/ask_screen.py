@@ -24,7 +24,7 @@ from assent.front.tui.typed_elsewhere import letter
 
 CHOOSE = "Enter or a number chooses · Tab own words"
 TICK = "Space or a number ticks, Enter takes what is ticked · Tab add own words"
-NOTHING = f"Nothing is ticked. Enter again answers “{NONE_OF_THESE}” · Space or a number ticks"
+NOTHING = f"Nothing is ticked. Press Enter again to answer “{NONE_OF_THESE}” · Space or a number ticks"
 WRITE = "Enter answer"
 
 

@@ -30,7 +30,7 @@ class Attention:
         self._guard = guard
         self._notices = notices
         self._busy_since: float | None = None
-        """Since when a turn has been running, by the clock of the keys."""
+        """When the running turn began, by the clock of the keys."""
         self._titled = ""
         """The terminal's title, if it is ours."""
 

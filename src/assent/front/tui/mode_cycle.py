@@ -1,7 +1,7 @@
 """Shift-Tab: goes from mode to mode. Only the last one takes effect, and not before open questions are answered.
 
-Otherwise, each mode on the way would be noted in the conversation and answer the questions that wait: a call that
-nobody has answered would run because someone passed a mode that allows it. `/mode NAME` changes the mode at once.
+Otherwise, every mode that someone passes would be noted in the conversation, and would decide about open questions: a
+call that nobody has approved would run. `/mode NAME` changes the mode at once.
 """
 
 from typing import TYPE_CHECKING
@@ -76,7 +76,9 @@ class ModeCycle:
     async def _choose(self) -> None:
         self._chosen = True
         if self.waits:
-            self._app.panel.say(f"{self.wished} takes effect after this question; /mode {self.wished} applies it now.")
+            self._app.panel.say(
+                f"{self.wished} takes effect once you have answered; /mode {self.wished} applies it now."
+            )
         else:
             await self.arrive()
 

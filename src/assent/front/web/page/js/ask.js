@@ -42,7 +42,7 @@ function One({ name, question, reply, set }) {
         <span>${visible(option.label)}${"description" in option && option.description && html`<br /><span class="soft small">${visible(option.description)}</span>`}</span>
       </label>`,
     )}
-    <label class="field">${!labels.length ? "Your answer" : question.multiSelect ? "And in your own words" : "Or in your own words"}
+    <label class="field">${!labels.length ? "Your answer" : question.multiSelect ? "Add your own words" : "Or in your own words"}
       <input type="text" value=${reply.words} placeholder=${visible(question.placeholder ?? "")} onInput=${(/** @type {Event} */ event) => write(valueOf(event))} />
     </label>
   </fieldset>`;
