@@ -41,6 +41,8 @@ _QUOTING = lazy_pattern(r"['\"\\]")
 _UNKNOWN = lazy_pattern(
     r"_|REPLY|MAPFILE|OPTARG|PWD|OLDPWD|DIRSTACK|FUNCNAME|COPROC|BASH_(?!VERSINFO$|SUBSHELL$|PID$)\w+"
 )
+# A value that runs a command where it becomes the name of a variable: `a[$(rm y)]`.
+_RUNNING_NAME = lazy_pattern(r"[A-Za-z_]\w*\[[^\]]*(?:\$\((?!\()|`)")
 _TAKES_NAMES = frozenset(("read", "mapfile", "readarray", "getopts"))
 _LED = frozenset(("builtin", "command"))
 _NOT_A_NAME = lazy_pattern(r"-[a-zA-Z]*[pdnNtuisOcC]")  # the next word is not the name of a variable
@@ -56,6 +58,8 @@ def evaluated(text: str, root: "Node", *, inner: bool) -> tuple[str, ...]:
         return ()
     look = _Look(inner=inner)
     look.run(root)
+    if look.may_look_up and (named := _RUNNING_NAME.search(_QUOTING.sub("", text))) is not None:
+        found.append(named[0])
     return (*found, *look.doubts, *look.evaluates())
 
 
@@ -74,6 +78,8 @@ class _Look:
         self.subscripts: list[tuple[str, str]] = []
         self.maps: set[str] = set()
         self.integers = False
+        self.may_look_up = False
+        """Whether a computed word of `test` or `printf` may be `-v`."""
         self._unsafe: set[str] | None = None
 
     def run(self, root: "Node") -> None:
@@ -93,6 +99,7 @@ class _Look:
                 self._expansion(_text(node))
             case "test_command":
                 self._condition(_text(node))
+                self.may_look_up |= "$" in _text(node)
             case "declaration_command" | "unset_command":
                 self._declaration([one for one in node.children if one.is_named])
             case "command":
@@ -146,6 +153,7 @@ class _Look:
         words = [_text(one) for one in nodes if one.type != "variable_assignment"]
         while len(words) > 1 and _bare(words[0]) in _LED:
             words = words[1:]
+        self.may_look_up |= bool(words) and _bare(words[0]) in ("printf", "test", "[") and "$" in " ".join(words)
         match [_bare(words[0]) if words else "", *words[1:]]:
             case ["let", *rest]:
                 self.arithmetic += [_QUOTING.sub("", one) for one in rest]

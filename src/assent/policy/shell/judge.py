@@ -20,7 +20,7 @@ from assent.policy.shell.compound import TreeJudge, has_uncertain_cd
 from assent.policy.shell.denial import Spoken, spoken
 from assent.policy.shell.git_secrets import hidden_paths
 from assent.policy.shell.lexer import Refused
-from assent.policy.shell.parsed import Reading, parse
+from assent.policy.shell.parsed import parse
 from assent.policy.shell.paths import secret_path
 from assent.policy.shell.program_models import Risk
 from assent.policy.shell.risk import assess
@@ -81,7 +81,7 @@ def judge(command: str, rules: CommandRules, *, cwd: str, roots: Sequence[str]) 
         why="It was not understood.",
         readable=not isinstance(steps, Refused),
     )
-    everything = (*seen.commands, *seen.evaluated, *inner, *_stages(steps))
+    everything = (*seen.commands, *seen.evaluated, *inner, *_stages(parsed.unrolled))
     complete = parsed.complete
     denied, asked = (
         spoken(everything, said, complete=complete, written=seen.writes, assigned=seen.assigned)
@@ -130,9 +130,7 @@ def _idle(verdict: CommandVerdict, each: Sequence[CommandVerdict]) -> bool:
     return bare and verdict.by == "no rule" and any(one.decision == "allow" for one in each)
 
 
-def _stages(steps: Reading) -> tuple[Found, ...]:
-    if isinstance(steps, Refused):
-        return ()
+def _stages(steps: Sequence[Step]) -> tuple[Found, ...]:
     return tuple(Found(words=stage.words, text=stage.text) for stage in simple_commands(steps))
 
 

@@ -27,8 +27,10 @@ Reading = tuple[Step, ...] | Refused
 class Parsed(Struct, frozen=True, kw_only=True):
     written: Reading
     """As written."""
+    unrolled: tuple[Step, ...]
+    """With its loops unrolled, for rules that deny or ask; empty if it cannot be read."""
     steps: Reading
-    """With its loops unrolled."""
+    """The same, unless bash may make something else of it."""
     seen: Survey
     """What the second reader finds, even where the strict one refuses."""
     inner: tuple[Found, ...]
@@ -40,10 +42,18 @@ class Parsed(Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=8)  # a judgement looks at one text several times in a row; a larger cache would only use memory
 def parse(command: str) -> Parsed:
     written = _read(command)
-    steps = _unrolled(written)
+    found = _unrolled(written)
+    steps = _in_a_plain_shell(written, found)
     seen = survey(command) if isinstance(steps, Refused) else survey(command, limit=MAX_READ_BYTES)
     inner, opened = unwrap(seen.commands)
-    return Parsed(written=written, steps=steps, seen=seen, inner=inner, complete=seen.complete and opened)
+    return Parsed(
+        written=written,
+        unrolled=() if isinstance(found, Refused) else found,
+        steps=steps,
+        seen=seen,
+        inner=inner,
+        complete=seen.complete and opened,
+    )
 
 
 def understood(command: str) -> tuple[Step, ...]:
@@ -63,14 +73,20 @@ def _read(command: str) -> Reading:
 
 
 def _unrolled(steps: Reading) -> Reading:
-    if isinstance(steps, Refused):
-        return steps
     try:
-        found = unrolled(without_settings(steps))
-        refuse_changes(steps, found)
-        return found
+        return steps if isinstance(steps, Refused) else unrolled(without_settings(steps))
     except Refused as refused:
         return refused.with_traceback(None)
+
+
+def _in_a_plain_shell(written: Reading, steps: Reading) -> Reading:
+    if isinstance(written, Refused) or isinstance(steps, Refused):
+        return steps
+    try:
+        refuse_changes(written, steps)
+    except Refused as refused:
+        return refused.with_traceback(None)
+    return steps
 
 
 def _strictly(command: str) -> tuple[Step, ...]:
