@@ -15,12 +15,14 @@ from assent.policy.shell.lexer import Refused
 from assent.policy.shell.paths import moves
 
 _CHANGING = frozenset(
-    ". alias bind compgen complete enable eval fc hash jobs let popd pushd shopt source trap unalias".split()  # noqa: SIM905
+    "alias bind compgen complete enable eval fc hash jobs let popd pushd shopt trap unalias".split()  # noqa: SIM905
 )
 _NAMING = frozenset(
     "declare export getopts local mapfile read readarray readonly typeset unset wait".split()  # noqa: SIM905
 )
 """They set the variables that their words name."""
+_RUNNING_FILES = frozenset((".", "source"))
+"""A script may use the same names; that it changes what expansions depend on is its own affair, as with any program."""
 _LEADING = frozenset(("builtin", "command", "time"))
 _USUAL = frozenset("-e -u -x -eu -ux -ex -eux -euo -eo -uo -euxo -o pipefail errexit nounset xtrace +e +u +x".split())  # noqa: SIM905
 """What scripts tell `set`."""
@@ -30,6 +32,8 @@ _OF_BASH = frozenset(
 )
 _NAME = lazy_pattern(r"[A-Za-z_]\w*")
 _COMPUTED = lazy_pattern(r"[$`]")
+_QUOTING = lazy_pattern(r"[\"'\\]")
+_GIVEN = lazy_pattern(r"\"?\$\{?(?:HOME|PWD|USER|PATH|SHELL)\b")
 
 
 def refuse_changes(written: Sequence[Step], unrolled: Sequence[Step]) -> None:
@@ -58,6 +62,8 @@ def _changes(words: tuple[Word, ...], kept: Collection[str]) -> bool:
         return any(word.text not in _USUAL for word in rest)
     if name == "printf":
         return bool(rest) and _may_be_option(rest[0]) and _names(rest, kept)
+    if name in _RUNNING_FILES:
+        return not _OF_BASH.issuperset(kept)
     return name in _CHANGING or (name in _NAMING and _names(rest, kept))
 
 
@@ -75,8 +81,12 @@ def _names(words: Sequence[Word], kept: Collection[str]) -> bool:
 
 def _may_be_option(word: Word) -> bool:
     """`printf -v NAME`; its option comes first."""
-    start = word.text if word.literal else _COMPUTED.split(word.text)[0].strip('"')
-    return start.startswith("-v") or (not start and not word.literal)
+    if word.literal:
+        return word.text.startswith("-v")
+    if _GIVEN.match(word.text):
+        return False
+    start = _QUOTING.sub("", _COMPUTED.split(word.text)[0])
+    return start.startswith("-v") or "-v".startswith(start)
 
 
 def _depends(stage: Stage) -> bool:
