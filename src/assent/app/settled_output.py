@@ -54,7 +54,7 @@ def settled(text: str) -> str:
 
 def _height(text: str) -> int:
     """A program that clears the screen over and over, as `watch` does, needs no more than one screen."""
-    affordable = MOST_ROWS_CLEARED // max(text.count("\x1b["), 1)
+    affordable = MOST_ROWS_CLEARED // max(text.count("\x1b") + text.count("\x9b"), 1)
     return min(HEIGHT, text.count("\n") + SCREEN_HEIGHT, max(affordable, SCREEN_HEIGHT))
 
 

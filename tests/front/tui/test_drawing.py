@@ -18,6 +18,7 @@ from assent.front.tui.transcript_model import CallItem, NoteItem, ReplyItem, Tho
 from assent.hunks import hunks
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text
 from assent.tools.support.diff import diff
+from support.complexity import grows_in_proportion
 from support.recorded_session import PROMPT, RecordedClient, RecordedSession
 
 INK = TextStyler(LOOKS["dark"].palette)
@@ -255,6 +256,14 @@ def test_whatever_a_program_prints_can_be_shown(printed: str):
 )
 def test_a_sequence_that_is_not_known_is_skipped(sequence: str):
     assert settled(f"one\n\ra{sequence}b\n").rstrip("\n") == "one\nab"
+
+
+@pytest.mark.parametrize("piece", ["x\n", "\x0b", "\x9b2J", "\x1bc", "\x1b#8"])
+def test_long_output_takes_no_time_out_of_proportion(piece: str):
+    def work(size: int) -> str:
+        return settled("x\n" * 500 + "\x1b[H" + piece * size)
+
+    assert grows_in_proportion(work, 4_000)
 
 
 def test_what_cannot_be_drawn_does_not_keep_the_rest_from_being_shown():
