@@ -2,18 +2,21 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 import msgspec
+from textual.notifications import Notification
 from textual.pilot import Pilot
 
 from assent.app.opening import LocalClient
 from assent.approval import Mode
 from assent.config import Settings, TerminalSettings
 from assent.events import DurableEvent
+from assent.front.tui import question_board, stop_keys
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.local_host import LocalHost
 from assent.front.tui.terminal_app import AssentApp
@@ -22,6 +25,18 @@ from support.program import Json
 from support.waiting import WAIT_LIMIT
 
 E = TypeVar("E", bound=DurableEvent)
+FOREVER = 3600.0
+
+
+@contextmanager
+def messages_stay() -> Generator[None]:
+    """What the app shows for a moment is there whenever a test looks, however busy the machine is."""
+    with (
+        patch.object(question_board, "HINT_SECONDS", FOREVER),
+        patch.object(stop_keys, "QUIT_SECONDS", FOREVER),
+        patch.object(Notification, "time_left", FOREVER),
+    ):
+        yield
 
 
 class AppHarness:
@@ -54,9 +69,10 @@ class AppHarness:
             self.host, session=session, mode=mode, guard=self.guard, first_prompt=prompt, terminal=self.terminal
         )
         self.app.suspend = nullcontext  # type: ignore[method-assign]  # there is no terminal to give away
-        async with self.app.run_test(size=size, notifications=True) as self.pilot:
-            await self.until(lambda: self.app.client is not None or "cannot be opened" in self.shown)
-            yield self
+        with messages_stay():
+            async with self.app.run_test(size=size, notifications=True) as self.pilot:
+                await self.until(lambda: self.app.client is not None or "cannot be opened" in self.shown)
+                yield self
         await self.app.shut_down()
 
     # --- doing ---

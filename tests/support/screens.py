@@ -9,16 +9,15 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from unittest.mock import patch
 
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from assent.config import TerminalSettings
-from assent.front.tui import question_board
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.terminal_app import AssentApp
+from support.app_harness import messages_stay
 from support.recorded_session import NOW, RecordedHost, RecordedSession
 
 FOLDER = Path(__file__).parents[1] / "front" / "tui" / "screens"
@@ -49,8 +48,7 @@ async def showing(
         look=look,
         terminal=terminal or TerminalSettings(),
     )
-    hints_stay = patch.object(question_board, "HINT_SECONDS", 3600.0)  # however long the picture takes
-    with hints_stay:
+    with messages_stay():
         async with app.run_test(size=size) as pilot:
             while app.client is None:
                 await pilot.pause()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.timer import Timer
 from textual.widgets import Static
 
 from assent.app.call_states import AwaitingApproval
@@ -52,6 +53,7 @@ class QuestionBoard(Vertical, can_focus=True):
         self._current = ""
         self._shown_at = 0.0
         self._hint = ""
+        self._hint_timer: Timer | None = None
         self._words = 2
         """Lines for the title and the keys."""
 
@@ -282,12 +284,9 @@ class QuestionBoard(Vertical, can_focus=True):
         """Instead of the keys, for a moment."""
         self._hint = hint
         self._label()
-        if hint:
-            self.set_timer(HINT_SECONDS, lambda: self._unsay(hint))
-
-    def _unsay(self, hint: str) -> None:
-        if self._hint == hint:
-            self.say("")
+        if self._hint_timer is not None:
+            self._hint_timer.stop()
+        self._hint_timer = self.set_timer(HINT_SECONDS, lambda: self.say("")) if hint else None
 
     def _say_too_soon(self) -> None:
         self.say("That was too fast to be an answer. Wait a moment, then press again.")
