@@ -16,6 +16,7 @@ from assent.config import Settings
 from assent.events import ChatCompressed, Envelope, ModeChanged, ModelReplied, PromptSubmitted
 from assent.front.tui.farewell import farewell
 from assent.front.tui.local_host import LocalHost
+from assent.front.tui.mode_cycle import MODES
 from assent.front.tui.small_screens import PageScreen, ReviewScreen
 from assent.front.tui.transcript_model import NoteItem
 from assent.session.log import Fence, LogUnavailable, SessionInfo, SessionLog
@@ -174,16 +175,15 @@ async def test_a_mode_chosen_with_shift_tab_answers_no_open_question(harness: Ma
     """On the way to `plan` lie modes that would allow what is asked, and `plan` refuses it."""
     async with harness(asks_for(write("notes.txt", "x")), says("Done.")).open(prompt="go", size=(100, 30)) as on:
         await on.until_asked()
-        for _ in range(presses):
+        for mode in MODES[1 : presses + 1]:
             await on.press("shift+tab")
-            await on.until_shown("default → ", "takes effect once you have answered")
+            await on.until_shown(f"default → {mode}", f"{mode} takes effect once you have answered")
         assert await on.recorded(ModeChanged) == [] and on.runner.waiting()
         await on.press("y")
         await on.until_idle()
-        mode = ("auto_edit", "auto_try", "contained", "plan")[presses - 1]
-        await on.until(lambda: on.runner.state.mode == mode)
+        await on.until(lambda: on.runner.state.mode == MODES[presses])
         assert (on.folder / "notes.txt").exists()
-        assert [event.mode for event in await on.recorded(ModeChanged)] == [mode]
+        assert [event.mode for event in await on.recorded(ModeChanged)] == [MODES[presses]]
 
 
 @pytest.mark.spec("C6")

@@ -335,7 +335,7 @@ def is_hardened(answer: Raw) -> bool:
 
 
 async def test_a_body_that_trickles_in_is_given_up(tmp_path: Path):
-    async with Served(tmp_path, limits=RequestLimits(body_seconds=0.05)) as served:
+    async with Served(tmp_path, limits=RequestLimits(body_seconds=1.0)) as served:
         for lines, body in ((["Content-Length: 99"], b"{"), (["Transfer-Encoding: chunked"], b"1\r\n{\r\n")):
             answer = await sends(served, head(served, "POST", "/api/v1/sessions", *lines), body)
             assert (answer.status, answer.json["type"]) == (408, "urn:assent:too-slow")
