@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from assent.app.style import Style
-from assent.events import Envelope, ModelRetry, TextDelta, TransientEvent
+from assent.events import ApprovalAnswered, Envelope, ModelRetry, TextDelta, TransientEvent
 from assent.front.headless.console import Console
-from assent.front.headless.output_formats import TextOutput
+from assent.front.headless.output_formats import REFUSED, TextOutput
 from assent.front.headless.summary import Summary
 
 BROKEN_OFF = TextDelta("p", "one \x1b[31mred")
@@ -33,3 +33,15 @@ def test_nor_does_one_that_is_asked_for_again(
 ) -> None:
     again = (BROKEN_OFF, ModelRetry("p", 1, "broken", 1.0), TextDelta("p", "one two"))
     assert shown(monkeypatch, capsys, *again) == "one \x1b[31mred\x1b[0m\none two\n"
+
+
+@pytest.mark.parametrize(("reason", "refused"), [("", True), ("use the other branch", False)])
+def test_only_a_refusal_without_a_reason_is_said_to_end_the_turn(
+    capsys: pytest.CaptureFixture[str], reason: str, refused: bool
+) -> None:
+    """With a reason the turn goes on, so someone has cancelled it."""
+    output = TextOutput(Console(Style(False)), live=False)
+    answered = ApprovalAnswered(call_id="c", approval_id="q", outcome="cancel", by="ann", reason=reason)
+    output.event(Envelope(1, 1.0, "s", answered))
+    output.finish(Summary(session_id="s", status="cancelled", response=""))
+    assert (REFUSED in capsys.readouterr().err) == refused

@@ -105,7 +105,7 @@ class TextOutput:
         self._calls: dict[str, CallRequest] = {}
         self._column_open = False
         self._refused = False
-        """Whether a person refused a call of the newest reply."""
+        """Whether a person refused a call of the newest reply, without a reason."""
         self._held = ""
         """Trailing line breaks: written only when more text follows, so that no reply ends with blank lines."""
 
@@ -117,7 +117,7 @@ class TextOutput:
             case TextDelta(text=text):
                 if self._streams:
                     self._stream(text)
-            case ApprovalAnswered(outcome="cancel"):
+            case ApprovalAnswered(outcome="cancel", reason=""):
                 self._refused = True
             case ModelReplied(parts=parts):
                 self._refused = False

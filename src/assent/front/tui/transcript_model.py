@@ -157,7 +157,7 @@ class TranscriptModel:
         self._unfinished = 0
         """The index of the first item of the reply that is still arriving."""
         self._refused = False
-        """Whether a person refused a call of the newest reply."""
+        """Whether a person refused a call of the newest reply, without a reason."""
         self._plan: CallItem | None = None
         """The call with the newest list of steps; it is shown in full when the turn is over."""
         self._typed: dict[str, str] = {}
@@ -183,8 +183,8 @@ class TranscriptModel:
                 self._thoughts().add(subject, description, continues)
             case CallOutput(call_id=call_id) | CallStarted(call_id=call_id) | CallScheduled(call_id=call_id):
                 self._touch(call_id)
-            case ApprovalAnswered(call_id=call_id, outcome=outcome):
-                self._refused |= outcome == "cancel"
+            case ApprovalAnswered(call_id=call_id, outcome=outcome, reason=reason):
+                self._refused |= outcome == "cancel" and not reason
                 self._touch(call_id)
             case CallFinished(call_id=call_id, display=TodosDisplay()):
                 self._touch(call_id)
