@@ -524,6 +524,34 @@ async def test_after_a_stop_the_open_question_is_shown_again(keyboard: int, caps
     session.asker.stop()
 
 
+def echoes(terminal: int) -> bool:
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+
+async def test_a_stop_gives_the_shell_a_terminal_that_shows_what_is_typed(
+    keyboard: int, monkeypatch: pytest.MonkeyPatch
+):
+    stopped: list[bool] = []
+
+    def stop(_pid: int, _number: int) -> None:
+        stopped.append(echoes(keyboard))
+
+    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    session = Session()
+    session.waiting.clear()
+    session.asker.start(lambda: None)
+    await session.tell(CallInput("one", InputWanted("Password: ", 1, secret=True)))
+    assert not echoes(keyboard)
+    monkeypatch.setattr(os, "kill", stop)
+    signal.raise_signal(signal.SIGTSTP)
+    await until(lambda: stopped)
+    assert stopped == [True]
+    signal.raise_signal(signal.SIGCONT)
+    await until(lambda: not echoes(keyboard))
+    session.asker.stop()
+    signal.signal(signal.SIGTSTP, before)
+
+
 @pytest.mark.parametrize("restored", [True, False])
 def test_after_a_stop_the_echo_is_right_whatever_the_shell_made_of_the_terminal(keyboard: int, restored: bool):
     keys = TerminalKeys()

@@ -120,13 +120,15 @@ class TerminalAsker:
         loop = asyncio.get_running_loop()
         loop.add_reader(self._keys.terminal, self._readable)
         loop.add_signal_handler(signal.SIGCONT, self._continued)
+        self._heed_stops()
         self._listening = True
 
     def _stop_listening(self) -> None:
         """Nothing is asked until it listens again."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._keys.terminal)
-        loop.remove_signal_handler(signal.SIGCONT)
+        for number in (signal.SIGCONT, signal.SIGTSTP):
+            loop.remove_signal_handler(number)
         self._listening = False
 
     # --- events ---
@@ -247,6 +249,17 @@ class TerminalAsker:
     def _is_shown(self) -> bool:
         open_input = self._input.is_open and not self._input.is_secret
         return self._quiet is None and (self._asking is not None or open_input)
+
+    def _heed_stops(self) -> None:
+        if signal.getsignal(signal.SIGTSTP) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTSTP, self._stopped)
+
+    def _stopped(self) -> None:
+        """At Ctrl-Z, the shell gets the terminal with its echo: not every shell switches that on by itself."""
+        self._keys.show(True)
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGTSTP)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        self._heed_stops()
 
     def _continued(self) -> None:
         """After Ctrl-Z and `fg`, the question is shown again."""
