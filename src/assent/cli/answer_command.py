@@ -61,8 +61,8 @@ def _parser() -> Parser:
         "after a trial:\n  apply (proceed_once), direct (run_directly), try (again), discard (cancel)",
     )
     parser.add_argument("session", metavar="SESSION")
-    parser.add_argument("call", metavar="CALL")
-    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT_OUTCOMES, *OUTCOMES))
+    parser.add_argument("call", metavar="CALL", help="`assent sessions show` lists the calls that are waiting")
+    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT_OUTCOMES, *OUTCOMES), help="see below")
     parser.add_argument("--reason", default="", help="with `no`: the reason, for the model")
     parser.add_argument(
         "--say", action="append", metavar="TEXT", help="your answer to the model's question; repeat for each question"

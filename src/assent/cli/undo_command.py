@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
         "Without CALL, undoes the newest change that has not been undone yet.",
     )
     parser.add_argument("session", metavar="SESSION")
-    parser.add_argument("call", metavar="CALL", nargs="?")
+    parser.add_argument("call", metavar="CALL", nargs="?", help="--list shows which calls can be undone")
     parser.add_argument("--list", action="store_true", help="list the changes that can be undone, newest last")
     return run(_main(parser.parse_args(argv)), NothingToUndo, BadRule, BadSettings)
 
