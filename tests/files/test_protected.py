@@ -86,7 +86,17 @@ RUN = """
     ansible.cfg x.tf terragrunt.hcl kustomization.yaml helmfile.yaml Puppetfile .kitchen.yml cdk.json Pulumi.prod.yaml
     compose.override.yml docker-compose.prod.yaml x.dockerfile docker-bake.hcl x.service x.desktop
     x.nix flake.lock devbox.json Taskfile.dist.yml x.just mcp.json SKILL.md AGENT.md .project .settings .run
-    docs/conf.py
+    docs/conf.py docs/en/conf.py sphinx/conf.py gunicorn_conf.py pelicanconf.py meltano.yml requirements/dev.txt
+    requirements/base.in cypress/support cypress/plugins cucumber.mjs moon.yml tauri.conf.json tauri.linux.conf.json
+    action.yml Brocfile.js gatsby-ssr.js vitest.setup.mts features/support features/environment.py _plugins
+    test_helper.exs config/dev.exs config/puma.rb config/unicorn.rb config/schedule.rb config/boot.rb user.clj
+    data_readers.cljc project/Dependencies.scala package.mill x.csproj.user x.cake x.gyp x.gypi x.gni x.bp x.pro x.prf
+    x.smk x.thor _tags _oasis pkg/pkg.ml deps/build.jl Makevars Makevars.win tests/testthat/setup.R
+    tests/testthat/helper-db.R tests/testthat/teardown.R build.yaml shakefile.hs tlconfig.lua config.ld book.toml
+    hugo.toml antora-playbook.yml goreleaser.yml modd.conf Dioxus.toml Taskfile_linux.yml docker-bake.ci.hcl
+    x.nomad.hcl x.tofu x.tofu.json Jamfile.v2 premake.lua x.sublime-build roles/web/tasks roles/web/handlers
+    roles/web/library ansible/library filter_plugins callback_plugins group_vars host_vars hosts.ini inventory.yml
+    playbook.yml Kustomization
 """
 SECRET = """
     .ssh .gnupg .aws .azure .kube .password-store
@@ -296,6 +306,8 @@ def test_ordinary_files_are_ordinary() -> None:
         .dockerignore values.yaml deployment.yaml openapi.yaml locale/en.json i18n/de.po logo.svg src/hooks/use.ts
         src/rules.py requirements.md tsconfig.md component.vue page.svelte query.graphql api.proto script.sh run.bat
         notebook.ipynb package.md my-package.json.md rc.py source.rc.py src/configure.py src/projects.json App.xaml
+        requirements/README.md cypress/e2e/login.cy.ts features/login.feature tests/testthat/test-cart.R src/user.py
+        docs/conf/a.py config/routes.rb project/notes.md roles/web/README.md docs/requirements/api.md
     """
     for name in ordinary.split():
         assert why_run(name.split("/")) is None, name

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from itertools import islice
 
@@ -142,8 +143,9 @@ class _List:
             if name in self.names or self._pattern.fullmatch(name):
                 return names[index]
             for path in self._paths.get(name, ()):
-                part = tuple(folded[index : index + len(path)])
-                if part == path or (may_bring and part == path[: len(part)]):  # shorter only at the end
+                part = folded[index : index + len(path)]
+                whole = may_bring or len(part) == len(path)
+                if whole and all(map(fnmatchcase, part, path)):  # `part` is shorter only at the end
                     return "/".join(names[index : index + len(part)])
         return None
 

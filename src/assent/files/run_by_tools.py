@@ -5,7 +5,8 @@ lock files that decide what is installed and from where; what interpreters load 
 agents obey. Not included: ordinary source, documentation, data, and settings that only change how something looks.
 
 All names are in lower case and count at any depth, also as the name of a folder; those of `FILES` only as the name of
-the file itself, because folders often have these names. Data only; `protected` compares.
+the file itself, because folders often have these names. In `PATHS`, `*` stands for anything within one name. Data only;
+`protected` compares.
 """
 
 import sys
@@ -40,6 +41,7 @@ _PYTHON = """
     .ycm_extra_conf.py pdm.toml .gitlint activate activate.fish activate.csh activate_this.py
     site-packages dist-packages __pycache__ .venv venv .tox .nox .eggs toxfile.py mlproject
     .pdm.toml airflow.cfg prefect.yaml asv.conf.json .pixi
+    gunicorn_conf.py gunicorn_config.py hypercorn.toml pelicanconf.py publishconf.py meltano.yml
 """
 _JAVASCRIPT = """
     package.json package.json5 package.yaml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
@@ -55,6 +57,7 @@ _JAVASCRIPT = """
     jasmine.js jasmine.mjs schema.prisma testem.js testem.json setupproxy.js mocha.opts jest.setup.js jest.setup.ts
     .dependency-cruiser.js .dependency-cruiser.cjs .dependency-cruiser.mjs .dependency-cruiser.json .solhint.json
     project.json electron-builder.js .pnp.loader.mjs .pnp.cjs .pnp.js
+    cucumber.js cucumber.cjs cucumber.mjs moon.yml tauri.conf.json tauri.conf.json5 tauri.toml action.yml action.yaml
 """
 _RUBY = """
     gemfile gemfile.lock gems.rb gems.locked rakefile capfile guardfile dangerfile thorfile steepfile berksfile
@@ -62,6 +65,7 @@ _RUBY = """
     .rubocop.yml .rubocop_todo.yml .simplecov .ruby-version .ruby-gemset .standard.yml .haml-lint.yml .slim-lint.yml
     .erb-lint.yml .reek.yml .solargraph.yml cucumber.yml cucumber.yaml spec_helper.rb rails_helper.rb test_helper.rb
     snapfile deliverfile gymfile scanfile screengrabfile supplyfile _config.yml
+    _plugins
 """
 _PHP = """
     composer.json composer.lock phpunit.xml phpunit.xml.dist phpunit.dist.xml phpstan.neon phpstan.neon.dist
@@ -78,6 +82,7 @@ _JVM = """
     build.sbt build.sc build.mill build.boot project.clj deps.edn shadow-cljs.edn bb.edn buildsrc build-logic
     .java-version local.properties lombok.config .scalafix.conf .scalafmt.conf jitpack.yml
     .sbtopts .jvmopts profiles.clj .mill-jvm-opts .mill-opts .bloop build.scala
+    user.clj user.cljs user.cljc data_readers.clj data_readers.cljc
 """
 _DOTNET = """
     directory.build.props directory.build.targets directory.build.rsp directory.packages.props msbuild.rsp
@@ -89,6 +94,7 @@ _GO_AND_RUST = """
     sqlc.yml sqlc.json cargo.toml cargo.lock build.rs rust-toolchain rust-toolchain.toml cross.toml trunk.toml
     makefile.toml bacon.toml rust-analyzer.toml .rust-analyzer.toml nextest.toml
     .go-version gqlgen.yml .gqlgen.yml .mockery.yaml .mockery.yml ko.yaml .ko.yaml anchor.toml scarb.toml move.toml
+    goreleaser.yml goreleaser.yaml modd.conf reflex.conf dioxus.toml
 """
 _BUILDERS = """
     makefile gnumakefile bsdmakefile makefile.am makefile.in makefile.pl build.pl cmakelists.txt cmakepresets.json
@@ -106,6 +112,8 @@ _BUILDERS = """
     rebar.config.script emakefile myocamlbuild.ml .please sconstruct.py tup.config nimble.cfg
     bsconfig.json rescript.json esy.json wscript_build platformio.ini west.yml idf_component.yml juliaproject.toml
     juliamanifest.toml doxyfile latexmkrc _quarto.yml _bookdown.yml .ghci .ocamlinit
+    _tags _oasis makevars makevars.in makevars.win build.yaml test_helper.exs shakefile.hs tlconfig.lua config.ld
+    book.toml hugo.toml hugo.yaml hugo.json antora.yml antora-playbook.yml
 """
 _TASKS = """
     justfile .justfile taskfile.yml taskfile.yaml taskfile.dist.yml taskfile.dist.yaml jakefile cakefile gulpfile
@@ -123,6 +131,7 @@ _MACHINES = """
     railway.toml railway.json .terraform-version cloud-init.yaml user-data autorun.inf
     chart.yaml .lando.yml .ddev devspace.yaml okteto.yml okteto.yaml werf.yaml devfile.yaml .devfile.yaml heroku.yml
     nixpacks.toml nixpacks.json .gitpod.yml .gitpod.yaml terraform.rc atlantis.yaml policyfile.rb cheffile
+    kustomization hosts.ini inventory.ini inventory.yml inventory.yaml playbook.yml playbook.yaml group_vars host_vars
 """
 _EDITORS_AND_CHECKS = """
     .github .gitlab .azure-pipelines .jenkins .tekton .harness .trunk .config .settings .run .project .classpath
@@ -152,14 +161,16 @@ FILES = (
     "pre-push pre-rebase pre-receive post-receive post-update applypatch-msg pre-applypatch post-applypatch"
 )
 PATTERNS = r"""
-    .+\.(?:mk|mak|make|cmake|ninja|bzl|bxl|star|wrap|jam|qbs|pri|do|m4|just|nix|gradle|sbt) |
-    .+\.(?:rake|gemspec|podspec|cabal|opam|plz|sublime-project) | \.sublime-project |
-    .+\.(?:rockspec|nimble|nims|nomad|tf|bicep|pth|egg-link|nuspec|runsettings|ruleset|props|targets|sln|slnx) |
-    .+\.(?:cs|fs|vb|vcx|js|pb|es|shared|sql)proj | .+\.(?:xcconfig|xcscheme|pbxproj|xcodeproj|xcworkspace) |
-    .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts | .+\.tf\.json | .+\.pkr\.hcl |
+    .+\.(?:mk|mak|make|cmake|ninja|bzl|bxl|star|wrap|jam|qbs|pri|pro|prf|do|m4|just|nix|gradle|sbt|mill) |
+    .+\.(?:gypi?|gni?|bp|smk|cake|thor|rake|gemspec|podspec|cabal|opam|plz|sublime-(?:project|build)) |
+    \.sublime-project |
+    .+\.(?:rockspec|nimble|nims|nomad|tf|tofu|bicep|pth|egg-link|nuspec|runsettings|ruleset|props|targets|sln|slnx) |
+    .+\.(?:cs|fs|vb|vcx|js|pb|es|shared|sql)proj(?:\.user)? | .+\.(?:xcconfig|xcscheme|pbxproj|xcodeproj|xcworkspace) |
+    .+\.(?:service|timer|desktop) | .+\.(?:egg|dist)-info | .+\.(?:gradle|main)\.kts |
+    .+\.(?:tf|tofu)\.json | .+\.(?:pkr|nomad)\.hcl |
     .+\.(?:config|conf)\.(?:[cm]?[jt]sx?|babel\.js|py) | (?:babel|ecosystem|jest|karma|release|vitest)\.config\.json |
     \.[\w-]+rc(?:\.(?:[cm]?[jt]s|json[5c]?|ya?ml|toml|lua))? |
-    (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop)file\..+ | ormconfig\..+ | codegen\.(?:[cm]?[jt]s|json) |
+    (?:gulp|grunt|jake|cake|danger|rake|thor|knex|plop|broc)file\..+ | ormconfig\..+ | codegen\.(?:[cm]?[jt]s|json) |
     setuptests\.[jt]sx? |
     (?:[tj]sconfig)(?:[.-].+)?\.json | \.markdownlint.* | \..+\.exs |
     (?:dockerfile|containerfile|makefile|procfile)[.-](?!txt$|md$).+ | .+\.(?:docker|container|make|just)file |
@@ -168,12 +179,21 @@ PATTERNS = r"""
     (?:.+[._-])?constraints(?:[._-].+)?\.txt |
     (?:jest|vitest|karma|babel|webpack|rollup|vite|eslint|nx)\.(?:preset|workspace)\.[cm]?[jt]s(?:on)? |
     (?:webpack|rollup|karma|wdio|protractor)\..+\.[cm]?[jt]s | .+\.config\.[\w-]+\.[cm]?[jt]s |
+    tauri\..+\.conf\.json5? | docker-bake\..+\.(?:hcl|json) | taskfile[._-].+\.ya?ml | gatsby-(?:ssr|browser)\.[jt]sx? |
+    (?:action|become|cache|callback|connection|filter|inventory|lookup|strategy|test|vars)_plugins |
+    (?:jest|vitest)\.setup\.[cm]?[jt]sx? | jamfile\..+ | premake\d*\.lua |
     pulumi\..+\.ya?ml | \.?phpunit\..*xml.* | phpstan.*\.neon(?:\.dist)? | cmake(?:user)?presets.*\.json
 """
 PATHS = """
     tools/bazel gradle/wrapper project/build.properties docs/conf.py doc/conf.py docs/source/conf.py
     doc/source/conf.py env/bin alembic/env.py migrations/env.py vendor/bundle vendor/autoload.php vendor/composer
     config/cucumber.yml config/deploy.rb config/deploy.yml etc/profile.d meta-inf/services
+    docs/*/conf.py doc/*/conf.py documentation/conf.py sphinx/conf.py
+    requirements/*.txt requirements/*.in requirements/*.pip cypress/support cypress/plugins
+    features/support features/environment.py config/*.exs config/puma.rb config/unicorn.rb config/schedule.rb
+    config/boot.rb config/spring.rb project/*.scala pkg/pkg.ml deps/build.jl
+    tests/testthat/setup*.r tests/testthat/helper*.r tests/testthat/teardown*.r
+    roles/*/tasks roles/*/handlers roles/*/library ansible/library
 """
 
 
