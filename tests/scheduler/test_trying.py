@@ -103,7 +103,19 @@ async def test_parts_can_be_left_out_in_the_answer(harness: TryingHarness):
         await harness.answer("c1", hunks=(7,))
     await harness.answer("c1", hunks=(1,))
     [call] = await batch.results()
-    assert harness.bench.tree() == {"y": "y\n"} and "left out 1 of 2 parts" in said(call)
+    assert harness.bench.tree() == {"y": "y\n"} and "left out 1 of 2 parts of its changes: x added." in said(call)
+
+
+async def test_what_was_left_out_does_not_count_as_applied(harness: TryingHarness):
+    lines = "".join(f"{n}\n" for n in range(30))
+    harness.bench.write(old_txt="hi\n", many_txt=lines)
+    batch = harness.schedule(sh("rm old.txt; sed -i 's/^1$/one/; s/^25$/more/' many.txt"))
+    shown = await harness.tried()
+    assert [(one.path, one.parts) for one in shown.effects] == [("many.txt", 2), ("old.txt", 1)]
+    await harness.answer("c1", hunks=(1,))
+    [call] = await batch.results()
+    assert "then applied (1 file changed)" in said(call) and harness.text("old.txt") == "hi\n"
+    assert "left out 2 of 3 parts of its changes: many.txt changed (part 1 of 2), old.txt deleted." in said(call)
 
 
 async def test_it_can_still_run_directly(harness: TryingHarness):

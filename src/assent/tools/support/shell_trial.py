@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assent import failpoints
 from assent.events import FileChange
@@ -30,6 +31,7 @@ from assent.tools.support.effects_view import EffectViewer, FolderReader, partly
 from assent.tools.support.overlay_limits import overlay_limit
 from assent.tools.tool import Live, Permit, ToolFailed, ToolResult
 from assent.trial import ShownEffect, Trial, in_short
+from assent.trial_parts import ShownPart, shown_parts
 
 T = TypeVar("T")
 MAX_OUTPUT = 20_000
@@ -310,11 +312,24 @@ def _applied_in_words(trial: Trial, effects: list[Effect]) -> str:
     tried = "The command ran in a copy of the workspace, without network"
     if not trial.effects:
         return f"{tried}, and changed nothing."
-    left = f" The user left out {len(trial.left_out)} of {trial.parts} parts of its changes." if trial.left_out else ""
+    left = [part for part in shown_parts(trial) if part.number in trial.left_out]
+    names = _listed(tuple(_named(part) for part in left))
+    without = f" The user left out {len(left)} of {trial.parts} parts of its changes: {names}." if left else ""
     refused = [one for one in trial.effects if not one.parts]
     never = f" Never applied: {_listed(tuple(f'{one.path} ({one.refused})' for one in refused))}." if refused else ""
-    what = f"its changes were then applied ({in_short(trial)})" if effects else "none of its changes were applied"
-    return f"{tried}; {what}.{left}{never}"
+    what = f"its changes were then applied ({_in_short(trial)})" if effects else "none of its changes were applied"
+    return f"{tried}; {what}.{without}{never}"
+
+
+def _in_short(trial: Trial) -> str:
+    """Without what was left out completely."""
+    applied = {part.effect for part in shown_parts(trial) if part.number not in trial.left_out}
+    return in_short(replace(trial, effects=tuple(effect for effect in trial.effects if effect in applied)))
+
+
+def _named(part: ShownPart) -> str:
+    which = f" (part {part.which})" if part.which else ""
+    return f"{part.effect.path or 'everything else'} {part.effect.what}{which}"
 
 
 def _bad(result: TrialResult) -> str:
