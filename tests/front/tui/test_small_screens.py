@@ -93,6 +93,22 @@ async def test_every_answer_is_on_the_screen(harness: MakeHarness, size: tuple[i
         await on.until_shown("yes, once", "change arguments", "no (Enter)", "no, because…", "> ", "default")
 
 
+@pytest.mark.parametrize("size", [(40, 12), (60, 20), (80, 24), (80, 16)])
+async def test_what_is_typed_stays_on_the_screen_below_a_long_question(harness: MakeHarness, size: tuple[int, int]):
+    """Messages that are sent meanwhile take lines of the question, not those of the input."""
+    steps: Json = {"name": "write_todos", "args": {"todos": [{"description": "Deploy", "status": "in_progress"}]}}
+    replies = asks_for(steps), asks_for(shell("make deploy\n" * 20))
+    async with harness(*replies).open(prompt="go", size=size) as on:
+        await on.until_asked()
+        await on.say("first message")
+        await on.say("second message")
+        await on.until(lambda: len(on.runner.state.queued) == 2)
+        await on.types("half of the third")
+        await on.until_shown("> half of the third", "default", "second message", "make deploy")
+        await on.press("ctrl+j", *"abc", "ctrl+j", *"def")
+        await on.until_shown("  def", "default", "make deploy")
+
+
 async def test_lines_that_the_answers_push_away_have_not_been_seen(harness: MakeHarness):
     """The keys of a question take several lines at this width, which is known only when they are drawn."""
     said = "Deploys what is here to the servers that people use"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from rich.cells import cell_len
 from rich.text import Text
 
 from assent.app.call_states import AwaitingApproval
@@ -167,10 +168,15 @@ def _is_blocked(offer: Offer, *, seen: bool) -> bool:
     return not offer.harmless and not seen
 
 
-def as_high(shown: Text, *others: Text) -> Text:
+def as_high(width: int, shown: Text, *others: Text) -> Text:
     """With as many lines as the highest of these, so that nothing moves when one takes the place of another."""
-    lines = max(text.plain.count("\n") for text in (shown, *others))
-    return shown.append("\n" * (lines - shown.plain.count("\n")))
+    lines = max(height(text, width) for text in (shown, *others))
+    return shown.append("\n" * (lines - height(shown, width)))
+
+
+def height(text: Text, width: int) -> int:
+    """Lines on the screen; a long one takes several."""
+    return sum(max(-(-cell_len(line) // width), 1) for line in text.plain.split("\n"))
 
 
 def wrapped(offered: Sequence[Text], width: int) -> Text:

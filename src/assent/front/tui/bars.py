@@ -13,6 +13,7 @@ from textual.widgets import Static
 from assent import elapsed
 from assent.app.wording import count, duration, safe, share, short_number
 from assent.front.tui.host import ServerInfo
+from assent.front.tui.lines_below import LinesBelow
 from assent.front.tui.text_style import TextStyler
 from assent.transient_events import Queued
 
@@ -83,31 +84,50 @@ class StatusLine(Static):
         return doing, ""
 
 
-class QueueView(Static):
+class QueueView(LinesBelow, Static):
     """What was sent while a turn is running, in order. Up in the empty input withdraws the newest."""
 
     def __init__(self, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="queue")
         self._styler = styler
-        self._shown: tuple[Sequence[Queued], bool] = ((), False)
+        self._queued: Sequence[Queued] = ()
+        self._elsewhere = False
+        self._drawn: tuple[Sequence[Queued], bool, bool] = ((), False, False)
         self.display = False
 
     def put(self, queued: Sequence[Queued], *, elsewhere: bool = False) -> None:
         """`elsewhere`: the keyboard is at a question, or at the input of a command."""
-        if (queued, elsewhere) == self._shown:
+        self._queued, self._elsewhere = queued, elsewhere
+        self.fit()
+
+    def fit(self) -> None:
+        """Draws it again if something has changed: what it shows, or whether there is room only for one line."""
+        low = self.screen.has_class("-low")
+        if (drawn := (self._queued, self._elsewhere, low)) == self._drawn:
             return
-        self._shown = queued, elsewhere
-        self.display = bool(queued)
-        palette = self._styler().palette
-        lines = Text(no_wrap=True, overflow="ellipsis")
-        for item in queued[:SHOWN_QUEUED]:
-            text = safe(" ".join(item.text.split()), "label")
-            lines.append(f"{_queue_sign(item)} {'!' if item.tool else ''}{text}\n", palette.dim)
-        if len(queued) > SHOWN_QUEUED:
-            lines.append(f"  and {count(len(queued) - SHOWN_QUEUED, 'more message')}\n", palette.dim)
-        last = "" if elsewhere else " · ↑ edits the last one"
-        lines.append(f"  {_queue_hint(queued, elsewhere=elsewhere)}{last}", f"italic {palette.dim}")
-        self.update(lines)
+        self._drawn = drawn
+        self.display = bool(self._queued)
+        if self._queued:
+            self.update(self._newest() if low else self._all())
+
+    def _newest(self) -> Text:
+        more = f"({len(self._queued)}) " if len(self._queued) > 1 else ""
+        return Text(f"{more}{_queue_line(self._queued[-1])}", self._styler().palette.dim)
+
+    def _all(self) -> Text:
+        palette, more = self._styler().palette, len(self._queued) - SHOWN_QUEUED
+        lines = Text()
+        for item in self._queued[:SHOWN_QUEUED]:
+            lines.append(f"{_queue_line(item)}\n", palette.dim)
+        if more > 0:
+            lines.append(f"  and {count(more, 'more message')}\n", palette.dim)
+        last = "" if self._elsewhere else " · ↑ edits the last one"
+        return lines.append(f"  {_queue_hint(self._queued, elsewhere=self._elsewhere)}{last}", f"italic {palette.dim}")
+
+
+def _queue_line(item: Queued) -> str:
+    text = safe(" ".join(item.text.split()), "label")
+    return f"{_queue_sign(item)} {'!' if item.tool else ''}{text}"
 
 
 def _queue_sign(item: Queued) -> str:

@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from assent.app.call_states import Executing, ToolCall
 from assent.app.wording import one_line, safe
 from assent.front.tui.key_guard import KeyGuard
+from assent.front.tui.lines_below import LinesBelow
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler
 
@@ -28,7 +29,7 @@ SENT = "Sent. If the command asks again, type here."
 BUSY = "The command is busy. If it asks again, type here."
 
 
-class InputPanel(Vertical):
+class InputPanel(LinesBelow, Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
         Binding("ctrl+d", "end", show=False, priority=True),

@@ -2,14 +2,17 @@
 
 from typing import ClassVar
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from assent.front.tui.bars import QueueView
+from assent.front.tui.lines_below import LinesBelow
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.todo_view import TodoView
 
-LOW = 16
-"""Lines of a screen below which a question gets the room of everything that can be spared."""
+LOW, SHORT = 18, 24
+"""Lines of a screen below which a question gets the room of everything that can be spared, and of a long message."""
 
 
 class MainScreen(Screen[None]):
@@ -27,7 +30,15 @@ class MainScreen(Screen[None]):
     def text_select_all(self) -> None:
         """A triple click would select the whole conversation: too much to be meant, and to be pasted into a shell."""
 
+    @on(LinesBelow.Changed)
+    def _fit_question(self) -> None:
+        for panel in self.query(ApprovalPanel):
+            panel.body.fit()
+
     def on_resize(self) -> None:
         self.set_class(self.size.height < LOW, "-low")
+        self.set_class(self.size.height < SHORT, "-short")
         for todos in self.query(TodoView):
             todos.fit()
+        for queue in self.query(QueueView):
+            queue.fit()

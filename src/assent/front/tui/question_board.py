@@ -15,7 +15,7 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import question_title
 from assent.app.wording import count, description, editing, safe
 from assent.approval import AskDetails, ExecDetails
-from assent.front.tui.answer_keys import EnterKey, Offer, answers, as_high, legend, line_offers, menu, offers
+from assent.front.tui.answer_keys import EnterKey, Offer, answers, as_high, height, legend, line_offers, menu, offers
 from assent.front.tui.answer_line import AnswerLine
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_keys import chosen_at_once, ticked_later
@@ -187,7 +187,7 @@ class QuestionBoard(Vertical, can_focus=True):
         self.query_one("#question-keys", Static).update(keys)
         unseen = self.body.unseen
         self.border_subtitle = f"{count(unseen, 'line')} unseen: PgDn, or f for the whole screen" if unseen else ""
-        before, self._words = self._words, -(-title.cell_len // self._width) + keys.plain.count("\n") + 1
+        before, self._words = self._words, height(title, self._width) + height(keys, self._width)
         if before != self._words:
             self.body.fit()
 
@@ -197,7 +197,11 @@ class QuestionBoard(Vertical, can_focus=True):
 
     def _room(self) -> int:
         """Lines left for the body."""
-        below = (widget for widget in self.screen.query("#status, #todos, #queue, #prompt, #foot") if widget.display)
+        below = (
+            widget
+            for widget in self.screen.query("#input-panel, #status, #todos, #queue, #prompt, #foot")
+            if widget.display
+        )
         frame = LOW_FRAME if self.screen.has_class("-low") else FRAME
         line = 2 if self.line.display else 0
         return self.screen.size.height - frame - self._words - line - sum(widget.outer_size.height for widget in below)
@@ -222,16 +226,17 @@ class QuestionBoard(Vertical, can_focus=True):
         palette = self._styler().palette
         keys = self._shown_offers(call)
         if self._hint:
-            return as_high(Text(self._hint, style=f"bold {palette.warn}"), keys)
+            return as_high(self._width, Text(self._hint, style=f"bold {palette.warn}"), keys)
         if not self.has_keyboard:
-            return as_high(Text("Tab to answer; what you type goes into your message", style=palette.dim), keys)
+            elsewhere = Text("Tab to answer; what you type goes into your message", style=palette.dim)
+            return elsewhere if self.screen.has_class("-low") else as_high(self._width, elsewhere, keys)
         if self.line.has_focus and self.draft is not None:
-            return as_high(legend(line_offers(self.draft), palette, self._width, seen=True), keys)
+            return as_high(self._width, legend(line_offers(self.draft), palette, self._width, seen=True), keys)
         return keys
 
     def _shown_offers(self, call: AwaitingApproval) -> Text:
         """As high as with "yes to all", which appears only when everything was shown and would cover lines again."""
-        return as_high(self._drawn(self._offers(call)), self._drawn(self._offers(call, to_all=True)))
+        return as_high(self._width, self._drawn(self._offers(call)), self._drawn(self._offers(call, to_all=True)))
 
     def _drawn(self, listed: list[Offer]) -> Text:
         palette, seen = self._styler().palette, self.body.seen

@@ -13,7 +13,7 @@ from assent.front.tui.text_style import TextStyler
 
 BODY_SHARE = 0.55
 """Of the screen's height, at most."""
-MIN_BODY, COMFORTABLE_BODY = 1, 3
+MIN_BODY = 1
 
 
 class QuestionLines(LineView):
@@ -60,9 +60,7 @@ class QuestionLines(LineView):
         """As high as the text, within the space left by the lines around it."""
         low = self.screen.has_class("-low")
         share = self.screen.size.height if low else int(self.screen.size.height * BODY_SHARE)
-        self.styles.height = min(
-            max(len(self._strips), 1), max(min(share, self._room()), MIN_BODY if low else COMFORTABLE_BODY)
-        )
+        self.styles.height = max(min(len(self._strips), share, self._room()), MIN_BODY)
         self.call_after_refresh(self.look)
 
     def on_resize(self, event: Resize) -> None:

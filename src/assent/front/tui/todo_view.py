@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from assent.app.wording import count
 from assent.front.tui.display_view import todo_text
+from assent.front.tui.lines_below import LinesBelow
 from assent.front.tui.text_style import TextStyler
 from assent.parts import Todo
 
@@ -18,7 +19,7 @@ SHOWN_TODOS = {30: 5, 24: 3}
 OVER = ("completed", "cancelled")
 
 
-class TodoView(Static):
+class TodoView(LinesBelow, Static):
     def __init__(self, styler: Callable[[], TextStyler]) -> None:
         super().__init__(id="todos", markup=False)
         self._styler = styler
@@ -36,10 +37,11 @@ class TodoView(Static):
         """Draws it again if something has changed: the list, the size of the screen, the look."""
         height = 0 if self._asking else self.screen.size.height
         most = next((steps for lines, steps in SHOWN_TODOS.items() if height >= lines), 1)
-        if (drawn := (self._todos, most, self._styler())) == self._drawn:
+        low = self.screen.has_class("-low")
+        if (drawn := (self._todos, most, self._styler(), low)) == self._drawn:
             return
         self._drawn = drawn
-        self.display = any(todo.status not in OVER for todo in self._todos)
+        self.display = not low and any(todo.status not in OVER for todo in self._todos)
         if self.display:
             self.update(todo_lines(self._styler(), self._todos, most))
 

@@ -5,6 +5,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from assent.front.tui.lines_below import LinesBelow
 from assent.front.tui.prompt.completion import Completions
 from assent.front.tui.prompt.popup import CompletionList
 from assent.front.tui.prompt.prompt_input import PromptInput
@@ -13,7 +14,7 @@ PROMPT_MARK, SHELL_MARK = ">", "!"
 SHELL_PLACEHOLDER = "A command to run yourself; press Esc to return to the model"
 
 
-class PromptBox(Vertical):
+class PromptBox(LinesBelow, Vertical):
     """The messages of the input pass through it to the app."""
 
     DEFAULT_CSS = """
