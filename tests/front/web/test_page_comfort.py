@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from support.page import Served, Windows, a_server, needs_browser
 from support.program import asks_for, says, shell
@@ -143,6 +143,19 @@ def test_a_session_that_is_not_there_is_said_to_be_not_there(windows: Windows) -
     tab.sees(re.compile("There is no session"))
     tab.page.get_by_role("button", name="All sessions").click()
     expect(tab.page).to_have_url(re.compile("#/$"))
+
+
+def test_a_session_that_never_was_is_not_said_to_be_deleted_if_the_list_comes_first(windows: Windows) -> None:
+    tab = windows.open()
+    page, held = tab.page, list[Route]()
+    page.goto("about:blank")
+    page.route("**/sessions/*/events?*", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_response("**/sessions?limit=*") as listed:
+        tab.go("#/s/20260101-000000-0123456789abcdef")
+    assert listed.value.finished() is None
+    page.evaluate("fetch('api/v1/sessions/20260101-000000-0123456789abcdef/events?after=0')")  # what it must not ask
+    held[0].continue_()
+    tab.sees(re.compile("There is no session"))
 
 
 def test_a_link_that_was_cut_off_leads_somewhere(windows: Windows) -> None:

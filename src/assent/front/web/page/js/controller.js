@@ -291,11 +291,11 @@ async function readSessions() {
   have.sessions = target === UNKNOWN ? list.revision : target;
   Object.assign(state, { sessions: list.sessions, total: list.total, archived: list.archived });
   if (!asked && !showArchive) state.all = list.total;
-  if (state.talk && !list.sessions.some((session) => session.id === state.talk?.session)) void stillThere(state.talk);
+  if (state.talk && !state.loading && !list.sessions.some((session) => session.id === state.talk?.session)) void stillThere(state.talk);
   changed();
 }
 
-/** The open session is not in the list: it may be old, filtered out, or deleted. @param {Talk} talk */
+/** The session that is shown is not in the list: it may be old, filtered out, or deleted. @param {Talk} talk */
 async function stillThere(talk) {
   try {
     await get(`${pathOf(talk.session)}/events?after=${talk.seq}&limit=1`);
