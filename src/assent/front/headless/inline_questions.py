@@ -260,6 +260,7 @@ class TerminalAsker:
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTSTP)
         os.kill(os.getpid(), signal.SIGTSTP)
         self._heed_stops()
+        self._set_echo()  # nothing is stopped if no shell is there to continue it
 
     def _continued(self) -> None:
         """After Ctrl-Z and `fg`, the question is shown again."""
