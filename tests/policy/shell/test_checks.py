@@ -216,9 +216,10 @@ ROWS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "npm run-script build": (["npm run-script build"], ["npm run-script other"]),
     "npm run": (
-        ["npm run", "npm run build", "npm run test:unit"],
-        ["npm run deploy", "npm run db:drop", "npm run x\ny"],
+        ["npm run", "npm run build", "npm run test:unit", "npm rum build"],
+        ["npm run deploy", "npm run db:drop", "npm run x\ny", "npm rum deploy", "npm urn -- publish"],
     ),
+    "npm install": (["npm i --offline", "npm isntall"], ["npm i --prefix=x"]),
     "npm run-script": (["npm run-script", "npm run-script build"], ["npm run-script publish"]),
     "go env": (["go env", "go env GOPATH"], ["go env A=b", "go env GOPATH A=b"]),
     "pytest": (

@@ -241,10 +241,11 @@ class _Scan:
 
     def _descend(self, word: Word) -> None:
         use = self.use
-        found = use.model.sub.get(word.text) or self._by_other_name(word.text)
+        name = self._described(word.text)
+        found = use.model.sub.get(name)
         use.at = self.at
         self.at += 1
-        use.names = (*use.names, word.text)
+        use.names = (*use.names, name)
         if found is None:
             use.unknown_sub = True
             use.problems.append(f"`{' '.join(use.names)}` is not known to be harmless")
@@ -258,14 +259,13 @@ class _Scan:
         use.model, self.table = found, options(path, found)
         use.models.append(found)
 
-    def _by_other_name(self, name: str) -> ProgramModel | None:
-        """`npm t` is `npm test`."""
+    def _described(self, name: str) -> str:
+        """The name under which the sub-command is described, so that checks know it: `npm rum` is `npm run`."""
         program, *further = self.use.names
-        if further or program in _DIFFERENT:
-            return None
-        ways = same_command(program, (name,))
-        known = ("/".join(way) for way in ways)
-        return next((self.use.model.sub[way] for way in known if way in self.use.model.sub), None)
+        if name in self.use.model.sub or further or program in _DIFFERENT:
+            return name
+        ways = ("/".join(way) for way in same_command(program, (name,)))
+        return next((way for way in ways if way in self.use.model.sub), name)
 
     def _option(self, word: Word) -> None:
         text = word.fixed
