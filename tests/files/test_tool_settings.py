@@ -26,6 +26,7 @@ IN_FOLDERS = """
     config/deploy/x.json vendor/bin/phpunit vendor/github.com/x/y.go third_party/bin/tool bin/console bin/rails
     jspm_packages/x.js Pods/A/b.m app/vendor/bin/x
 """
+COMPILED = "lib/libfoo.so lib/libz.so.1.2 src/x.pyd a/b.PYC build/Main.class addons/x.node libs/a.jar b/tool.exe x/y.o"
 ORDINARY = """
     app.py main.go lib.rs index.js index.d.ts App.tsx Main.java Program.cs app.rb index.php schema.sql util.c util.h
     x.kt server.ex Main.hs a.ml x.swift x.dart x.scala x.clj x.lua x.pl x.r x.jl x.zig x.nim x.vue x.svelte x.astro
@@ -41,7 +42,7 @@ ORDINARY = """
 
 
 @pytest.mark.spec("C7")
-@pytest.mark.parametrize("name", f"{HIDDEN} {CONFIGURATION} {IN_FOLDERS}".split())
+@pytest.mark.parametrize("name", f"{HIDDEN} {CONFIGURATION} {IN_FOLDERS} {COMPILED}".split())
 def test_what_a_tool_may_obey_asks_although_no_list_names_it(name: str, tmp_path: Path) -> None:
     verdict = Workspace([str(tmp_path)], str(tmp_path)).classify(name, "create")
     assert verdict.kind == "inside"
@@ -62,6 +63,7 @@ def test_the_reason_is_in_plain_words() -> None:
     )
     assert why_setting(["config", "a.yml"]) == "config/a.yml is a configuration file and may decide what tools run"
     assert why_setting(["bin", "x"]) == "bin/x is a program of the project"
+    assert why_setting(["lib", "x.so"]) == "x.so is compiled code, which programs load and run"
     assert why_setting(["vendor", "x.py"]) == "vendor holds installed packages, which tools load and run"
 
 

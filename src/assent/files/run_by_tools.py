@@ -156,6 +156,8 @@ NAMES = " ".join(
 )
 FILES = (
     "build workspace buck targets dune waf configure bootstrap description repo "
+    # what makes a folder a repository, whose settings git then obeys
+    "head gitdir commondir "
     # hooks of git, in whatever folder `core.hooksPath` names
     "pre-commit commit-msg prepare-commit-msg post-commit pre-merge-commit post-merge post-checkout post-rewrite "
     "pre-push pre-rebase pre-receive post-receive post-update applypatch-msg pre-applypatch post-applypatch"
@@ -182,6 +184,7 @@ PATTERNS = r"""
     tauri\..+\.conf\.json5? | docker-bake\..+\.(?:hcl|json) | taskfile[._-].+\.ya?ml | gatsby-(?:ssr|browser)\.[jt]sx? |
     (?:action|become|cache|callback|connection|filter|inventory|lookup|strategy|test|vars)_plugins |
     (?:jest|vitest)\.setup\.[cm]?[jt]sx? | jamfile\..+ | premake\d*\.lua |
+    .+\.git |
     pulumi\..+\.ya?ml | \.?phpunit\..*xml.* | phpstan.*\.neon(?:\.dist)? | cmake(?:user)?presets.*\.json
 """
 PATHS = """
@@ -192,6 +195,7 @@ PATHS = """
     requirements/*.txt requirements/*.in requirements/*.pip cypress/support cypress/plugins
     features/support features/environment.py config/*.exs config/puma.rb config/unicorn.rb config/schedule.rb
     config/boot.rb config/spring.rb project/*.scala pkg/pkg.ml deps/build.jl
+    patches/*.patch patches/*.diff debian/*
     tests/testthat/setup*.r tests/testthat/helper*.r tests/testthat/teardown*.r
     roles/*/tasks roles/*/handlers roles/*/library ansible/library
 """

@@ -1,8 +1,9 @@
 """Files that a tool may run or obey, by where they lie and what they look like, for whatever the lists do not name.
 
 No list of tools is complete, so this looks at places instead: what is hidden, what is at the top of a project and is
-neither source nor a document, what is in a folder for configuration, and what was installed. At the top, an ending that
-nobody knows counts as configuration; below, it does not. Source, documents, pictures and tables are ordinary.
+neither source nor a document, what is in a folder for configuration, what was installed, and what is compiled. At the
+top, an ending that nobody knows counts as configuration; below, it does not. Source, documents, pictures and tables are
+ordinary.
 
 Only the file tools use it, for `auto_edit` and for grants that cover a folder. A command names what it writes, so a
 rule for it covers that (`jq . a.json > out.json`).
@@ -36,6 +37,9 @@ _DOCUMENTS = """
     thanks maintainers changes changelog history news version todo bugs hacking roadmap faq security
     support acknowledgements acknowledgments patents
 """
+_COMPILED = re.compile(
+    r".+\.(?:so(?:\.\d+)*|dll|dylib|pyd|pyc|pyo|node|jar|war|class|wasm|exe|com|scr|msi|[ao]|lib|rlib|beam|elc|phar|whl|gem)"
+)
 _MAY_BE_OBEYED = frozenset(("config", "conf"))
 """Before the last ending: `x.conf.rb`."""
 _FOR_CONFIGURATION = frozenset(("config", "configs", "conf", "etc"))
@@ -64,7 +68,12 @@ def only_workspace(depth: int) -> bool:
 def why_setting(names: Sequence[str], is_top: IsTop = only_workspace) -> str | None:
     """The reason if a tool may run or obey the file with this path below the workspace (its components)."""
     folded = [fold(name) for name in names]
-    return _why_hidden(names, folded) or _why_installed(names, folded, is_top) or _why_configured(names, folded, is_top)
+    return (
+        _why_hidden(names, folded)
+        or _why_installed(names, folded, is_top)
+        or _why_compiled(names, folded)
+        or _why_configured(names, folded, is_top)
+    )
 
 
 def at_top(folder: str) -> bool:
@@ -94,6 +103,12 @@ def _why_installed(names: Sequence[str], folded: Sequence[str], is_top: IsTop) -
         if programs or name in _INSTALLED.split() or (name in _INSTALLED_AT_TOP and is_top(index)):
             return f"{names[index]} holds installed packages, which tools load and run"
     return None
+
+
+def _why_compiled(names: Sequence[str], folded: Sequence[str]) -> str | None:
+    if not names or not _COMPILED.fullmatch(folded[-1]):
+        return None
+    return f"{names[-1]} is compiled code, which programs load and run"
 
 
 def _why_configured(names: Sequence[str], folded: Sequence[str], is_top: IsTop) -> str | None:
