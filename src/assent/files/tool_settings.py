@@ -6,7 +6,7 @@ top, an ending that nobody knows counts as configuration; below, it does not. So
 ordinary.
 
 Only the file tools use it, for `auto_edit` and for grants that cover a folder. A command names what it writes, so a
-rule for it covers that (`jq . a.json > out.json`).
+rule for it covers that (`cp a.json out.json`).
 """
 
 import os
