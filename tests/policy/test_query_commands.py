@@ -40,6 +40,7 @@ def installed(folder: Path, name: str) -> Path:
             "git config user.name",
             "git help",
         ),
+        *("split --version | head -1", "cp --version", "env --version", "timeout --version"),
         *("git --help", "mkdir --help | head -3", "python3 --help", "make --help", ":", "ls && :", "echo $((2**8))"),
         *("git config --get user.email", "git config --global --get init.defaultBranch", "sleep 1", "hostname"),
         *("awk '{print $1}' a", "awk -F/ '{print $2}' a", "cut -d/ -f2 a", "tr / _ < a", "sed -n '/def/p' a"),

@@ -26,6 +26,7 @@ _PROGRAMS = frozenset(
     clang-format clang-tidy cppcheck meson ctest conan rustfmt conda hatch virtualenv pre-commit dotnet mvn gradle
     systemctl swift dart kotlinc scala kind minikube k3d kustomize skaffold pulumi nvcc nasm cpack ccache doxygen swiftc
     rustup lsof rclone mariadb pg_dump createdb code zstd bzip2 lz4 7z parallel entr watch fzf htop
+    cp mv rm rmdir mkdir touch ln chmod chown install truncate split csplit tee dd env timeout nice nohup stdbuf
     """.split()  # noqa: SIM905
 )
 # They print text, open no pager, and load nothing for it.
