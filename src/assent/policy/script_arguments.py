@@ -233,7 +233,7 @@ def _has_known_part(use: Use) -> bool:
 
 
 def _takes_files(use: Use) -> bool:
-    return use.model.operands.endswith("read*") or _takes_text(use)
+    return use.model.operands.endswith(("read*", "runs*")) or _takes_text(use)
 
 
 def _is_value(use: Use, words: tuple[Word, ...]) -> bool:

@@ -134,12 +134,95 @@ def test_every_target_of_a_build_needs_a_rule() -> None:
     assert decide("mvn test package", "mvn test").decision == "ask"
 
 
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        *(("make", f"make {one}") for one in ("deploy", "install", "db-drop", "docker-push", "-C docs deploy")),
+        *(("make", "make test publish"), ("gmake", "gmake deploy"), ("make test", "make test -C . deploy")),
+        *(
+            ("just", "just deploy"),
+            ("task", "task db:drop"),
+            ("rake", "rake deploy"),
+            ("ninja -C b", "ninja -C b install"),
+        ),
+        *(("tox", "tox -e publish"), ("tox", "tox run -e publish"), ("nox", "nox -s publish")),
+        *(
+            ("turbo run", "turbo run deploy"),
+            ("turbo run", "turbo run build deploy"),
+            ("lerna run", "lerna run deploy"),
+        ),
+        *(("meson compile", "meson compile -C b install"), ("cmake --build", "cmake --build b -t install -t all")),
+        *(("npm run", "npm rum deploy"), ("npm run", "npm urn db:drop"), ("npm", "npm rum deploy")),
+        *(("npm run", f"npm run {one}") for one in ("predeploy", "deployProd", "resetDb", "DBReset", "wipe_data")),
+        *(("npm run", "npm run release"), ("bazel run", "bazel run //tools:deploy"), ("make", "make pushImage")),
+    ],
+)
+def test_a_rule_that_names_no_target_does_not_cover_one_that_changes_more(rule: str, command: str) -> None:
+    assert decide(command, rule).decision == "ask"
+    assert decide(command, command).decision == "allow" or " -t " in command or "meson" in command
+
+
+@pytest.mark.spec("C7")
+@pytest.mark.parametrize(
+    ("rules", "command"),
+    [
+        *(("make", f"make {one}") for one in ("test", "clean", "run", "start-dev", "-n deploy", "-C docs html")),
+        *(("npm run", f"npm run {one}") for one in ("prettier", "prepare", "preview", "typeCheck", "test:e2e")),
+        *(("npm run", "npm rum test"), ("tox", "tox -e lint"), ("turbo run", "turbo run build")),
+        *(("turbo run build,turbo run test", "turbo run build test"), ("just", "just test")),
+    ],
+)
+def test_a_rule_that_names_no_target_covers_the_others(rules: str, command: str) -> None:
+    assert decide(command, rules).decision == "allow"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        *(("make test", f"make {files} test") for files in ("-f evil.mk -f Makefile", "--file=x --makefile=Makefile")),
+        *(("tsc", "tsc --outDir .husky --declarationDir types"), ("tsc", "tsc -p evil.json -p tsconfig.json")),
+        *(("git format-patch", "git format-patch -1 -o ../x -o out"), ("uv venv", "uv venv -p ./evil -p 3.12")),
+        *(("ninja", "ninja -C ../x -C build"), ("psql", "psql -h evil.org -h localhost -c 'select 1'")),
+        *(
+            ("terraform plan", "terraform plan -out=main.tf -out=tfplan"),
+            ("kubectl get", "kubectl get x -o jsonpath-file=a -o yaml"),
+        ),
+        *(("go tool cover", "go tool cover -html=c.out -o Makefile -o cover.html"),),
+        *(("openssl x509", "openssl x509 -noout -in a.key -in a.pem"),),
+        *(("cmake --install", "cmake --install b --prefix ../x --prefix out"),),
+    ],
+)
+def test_an_option_given_twice_is_judged_by_both_values(rule: str, command: str) -> None:
+    assert decide(command, rule).decision == "ask"
+
+
+@pytest.mark.spec("C8")
+@pytest.mark.parametrize(
+    "tests",
+    [
+        *("pytest tests", "python3 -m pytest tests/a.py", "uv run pytest tests", "node --test a.js", "mocha a.js"),
+        *("jest a", "vitest run a", "rspec spec/a.rb", "bundle exec rspec spec/a.rb", "go test ./a", "deno test a.ts"),
+        *("bun test a.ts", "mix test a.exs", "playwright test a.ts"),
+    ],
+)
+def test_a_rule_that_names_tests_does_not_cover_running_other_files(tests: str) -> None:
+    assert decide(tests, tests).decision == "allow"
+    assert decide(f"{tests} {tests.split()[-1]}", tests).decision == "allow"
+    assert decide(f"{tests} evil", tests).decision == "ask"
+    assert decide(f"{tests} evil", tests.rpartition(" ")[0]).decision == "allow"
+
+
 def test_a_rule_for_a_script_covers_plain_names_of_files_behind_it() -> None:
     assert decide("python report.py data.csv", "python report.py").decision == "allow"
+    assert decide("python report.py --fast -v -n 5", "python report.py").decision == "allow"
     assert decide("python manage.py test app", "python manage.py test").decision == "allow"
     for text in (
         "report.py flush",
         "report.py -x",
+        "report.py -vc x",
+        "report.py -o x",
         "report.py ../a.csv",
         "report.py /a.csv",
         "report.py prod.env",

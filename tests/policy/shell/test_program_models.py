@@ -34,7 +34,7 @@ def test_a_model_refers_only_to_what_exists(name: str) -> None:
         lists = (one.flags, one.values, one.optional, one.reads, one.writes, one.changes, one.executes)
         assert all(option.startswith("-") for line in lists for option in line.split())
         roles = {role.rstrip("*") for role in one.operands.split()}
-        assert roles <= {"read", "write", "text", "item", "script", "dir"}
+        assert roles <= {"read", "write", "text", "item", "runs", "script", "dir"}
         assert "write" not in roles or one.effect == "write"
         assert one.wrapper is None or one.wrapper.skip in (0, 1)
         assert one.wrapper is None or not one.wrapper.trusted or one.wrapper.payload == "argv", (

@@ -54,6 +54,12 @@ _GOALS = frozenset(
         "dependency:tree",
     ]
 )
+_NAME_PART = lazy_pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_SENDING = frozenset(
+    ("release", "nuke", "erase", "truncate", "teardown", "provision", "undeploy", "redeploy", "republish")
+)
+_ORDINARY_GOALS = frozenset(("clean", "run"))
+_DRY_RUN = frozenset(("-n", "--dry-run", "--just-print", "--recon", "--dry"))
 _PROFILE = lazy_pattern(r"-P[\w,!-]+")
 _MAVENS = ("mvn", "./mvnw")
 _GOAL = lazy_pattern(r"[A-Za-z0-9_:][\w.:-]*(?:@[\w-]+)?")
@@ -112,6 +118,7 @@ _PYTEST_SETTING = lazy_pattern(
     r"(?:log_cli|log_cli_level|log_level|xfail_strict|console_output_style|asyncio_mode|junit_family|verbosity_\w+)=[\w-]+"
 )
 _MAKES = ("make", "gmake")
+_MAKEFILES = frozenset(("Makefile", "makefile", "GNUmakefile"))
 _PYTEST = ("pytest", "py.test")
 
 
@@ -180,11 +187,10 @@ def terraform_fmt(use: Use, _words: Words) -> None:
 
 def plan_file(use: Use, _words: Words) -> None:
     """The plan is written to its own file, recognizable by its name."""
-    file = use.option("-out")
-    if file is not None and not _PLAN.fullmatch(file):
+    files = use.values("-out")
+    if not all(map(_PLAN.fullmatch, files)):
         use.problems.append("`-out` does not name a plain plan file")
-    elif file is not None:
-        use.writes.append(Word(file))
+    use.writes += map(Word, files)
 
 
 def npm_config(use: Use, _words: Words) -> None:
@@ -290,11 +296,11 @@ def terraform_apply(use: Use, words: Words) -> None:
 
 
 def go_cover(use: Use, _words: Words) -> None:
-    page = use.option("-o")
-    if page is not None and not re.fullmatch(r"(?:\./)?[\w-]*cover[\w-]*\.html", page):
+    pages = use.values("-o")
+    if not all(re.fullmatch(r"(?:\./)?[\w-]*cover[\w-]*\.html", page) for page in pages):
         use.problems.append("`-o` does not write to a plain file")
-    use.writes += [Word(page)] if page else []
-    if use.option("-html") is not None and page is None:
+    use.writes += map(Word, pages)
+    if use.option("-html") is not None and not pages:
         use.problems.append("without `-o` it opens a browser")
 
 
@@ -342,12 +348,12 @@ def make(use: Use, _words: Words) -> None:
             word.text
         ):
             use.problems.append(f"`{word.text}` is not a plain target name")
-    file = use.option("-f", "--file", "--makefile") if use.names[0] in _MAKES else None
-    if file not in (None, "Makefile", "makefile", "GNUmakefile"):
+    files = use.values("-f", "--file", "--makefile") if use.names[0] in _MAKES else []  # it reads all of them
+    if not _MAKEFILES.issuperset(files):
         use.problems.append("`-f` names a different file from the one that the rule names")
     number = r"\d+" if use.option("-j", "--jobs") == "" else "(?!)"  # `-j 8`
     targets = [word.text for word in use.operands if "=" not in word.text]
-    folders = [value for name, value in use.seen if name in ("-C", "--directory")] if use.names[0] in _MAKES else []
+    folders = use.values("-C", "--directory") if use.names[0] in _MAKES else []
     if not all(_FOLDER.fullmatch(folder) for folder in folders) or len(folders) > 1:
         use.problems.append("`-C` does not name a plain folder of the project")
     _each_named(use, [target for target in targets if not re.fullmatch(number, target)])
@@ -356,9 +362,13 @@ def make(use: Use, _words: Words) -> None:
 
 
 def _each_named(use: Use, goals: list[str]) -> None:
-    """`make test install` needs rules for both targets; `make -j4 test` is the same as `make test`."""
+    """`make test install` needs rules for both targets; `make -j4 test` is the same as `make test`. A rule for `make`
+    does not cover `make deploy`.
+    """
     if goals:
         use.names, use.also = (use.names[0], goals[0]), [(use.names[0], goal) for goal in goals[1:]]
+    shows = not _DRY_RUN.isdisjoint(name for name, _ in use.seen)
+    use.by_name = not shows and any(suggests_change(goal) for goal in goals if goal not in _ORDINARY_GOALS)
 
 
 def maven(use: Use, words: Words) -> None:
@@ -374,9 +384,8 @@ def maven(use: Use, words: Words) -> None:
     goals = [word.text for word in use.operands]
     if not all(word.literal and _GOAL.fullmatch(word.text) for word in use.operands):
         use.problems.append("a goal does not have a plain name")
-    unusual = [goal for goal in goals if not _is_usual(use, goal)]
     _each_named(use, goals)
-    use.by_name = bool(unusual)
+    use.by_name = not all(_is_usual(use, goal) for goal in goals)
 
 
 def _is_usual(use: Use, goal: str) -> bool:
@@ -404,8 +413,16 @@ _SERVING = frozenset(("dev", "start", "serve", "server", "watch", "worker", "stu
 def _named_script(use: Use, name: str) -> None:
     """A rule for `npm run` covers the project's scripts, except those whose names suggest that they change more."""
     use.names = (*use.names, name)
-    parts = set(re.split(r"[:._-]", name)) - _SERVING
-    use.by_name = any(map(changes_something, parts))
+    use.by_name = suggests_change(name)
+
+
+def suggests_change(name: str) -> bool:
+    """Whether a script, a target or a session is called like something that changes more: `deploy`, `db:drop`,
+    `deployDocs`, and `predeploy`, which belongs to `deploy`.
+    """
+    parts = {part.lower() for part in _NAME_PART.findall(name)}
+    parts |= {part.removeprefix("pre").removeprefix("post") for part in parts}
+    return any(part in _SENDING or changes_something(part) for part in parts - _SERVING)
 
 
 def cargo(use: Use, words: Words) -> None:
@@ -469,12 +486,11 @@ def tsc(use: Use, words: Words) -> None:
     plain_words(use, words)
     if use.option("-b", "--build") is not None and not all(map(_is_ts_project, use.operands)):
         use.problems.append("`--build` does not name a plain folder of the project")
-    if not _FOLDER.fullmatch(use.option("--outDir", "--declarationDir") or "."):
+    if not all(map(_FOLDER.fullmatch, use.values("--outDir", "--declarationDir"))):
         use.problems.append("`--outDir` does not name a plain folder of the project")
-    project = use.option("-p", "--project")
+    projects = use.values("-p", "--project")
     if (
-        project is not None
-        and not _TS_PROJECT.fullmatch(project)
+        not all(map(_TS_PROJECT.fullmatch, projects))
         and use.option("--noEmit", "--showConfig", "--listFilesOnly") is None
     ):
         use.problems.append("a project file decides what it writes and where")

@@ -6,10 +6,10 @@ A compiler, launcher or script from elsewhere would be code that nobody has look
 import re
 
 from assent.lazy_pattern import lazy_pattern
-from assent.policy.shell.builders import make, plain_folder, script
+from assent.policy.shell.builders import make, plain_folder, script, suggests_change
 from assent.policy.shell.options import Use, Words
 from assent.policy.shell.program_models import model
-from assent.policy.shell.undescribed import changes_something, may_be_program
+from assent.policy.shell.undescribed import may_be_program
 
 _FOLDER = lazy_pattern(r"\.|(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 _ABOVE = ([".."], ["../.."])  # as used for a build folder
@@ -53,7 +53,7 @@ def _plain_setting(text: str) -> bool:
 
 def make_folder(use: Use, words: Words) -> None:
     """Ninja and meson: targets as for make, in a folder of the project."""
-    if not _FOLDER.fullmatch(use.option("-C") or "."):
+    if not all(map(_FOLDER.fullmatch, use.values("-C"))):
         use.problems.append("`-C` does not name a plain folder of the project")
     if use.names[-1] == "--build" and len(use.operands) > 1 and use.operands[1].text.isdigit():
         del use.operands[1]  # `--parallel 4`
@@ -65,28 +65,34 @@ def make_folder(use: Use, words: Words) -> None:
             use.problems.append("the value of an option is not plain")
     else:
         tasks(use, words)
-    if any(map(changes_something, (use.option("-t", "--target") or "").split(","))):
+    goals = use.values("-t", "--target")
+    goals += [word.text for word in use.operands if use.names[0] == "meson"]
+    if any(map(suggests_change, goals)):
         use.problems.append("the target changes more than the build folder")
 
 
 def target(use: Use, words: Words) -> None:
-    """A task runner: a rule must name the task, and the arguments passed to it must be plain."""
+    """A task runner: a rule must name the task, and the arguments passed to it must be plain. A rule for `turbo run`
+    names no task, so it covers those that change no more than the project.
+    """
     script(use, words)
     use.by_name = bool(use.operands)
-    if use.operands and len(use.names) == 1:
+    if use.operands and (len(use.names) == 1 or suggests_change(use.operands[0].text)):
         use.names = (*use.names, use.operands[0].text)
 
 
 def targets(use: Use, words: Words) -> None:
     """A task runner that takes several tasks: `turbo run build test` needs rules for both."""
+    before = use.names
     target(use, words)
     end = next((at for at, word in enumerate(words) if word.text == "--"), len(words))  # then words for the tasks
     tasks = [word.text for word, at in zip(use.operands, use.operands_at, strict=True) if at < end]
-    use.also = [(*use.names, task) for task in tasks[1:]]
+    use.also = [(*before, task) for task in tasks[1:]]
 
 
 def sessions(use: Use, _words: Words) -> None:
     """Sessions by name, unless the name is also a program."""
+    _named_sessions(use, "-s", "-e", "--session", "--sessions")
     for name, value in use.seen:
         known = model(value)
         if not re.fullmatch(r"[\w.,-]*", value) or (known is not None and known.effect == "read"):
@@ -96,10 +102,17 @@ def sessions(use: Use, _words: Words) -> None:
 def tasks(use: Use, words: Words) -> None:
     """A project task runner: rules must cover each task, and a task named like a program must be named itself."""
     make(use, words)
-    use.by_name = any(may_be_program(word.text) for word in use.operands)
+    use.by_name = use.by_name or any(may_be_program(word.text) for word in use.operands)
+
+
+def _named_sessions(use: Use, *options: str) -> None:
+    """A rule for `nox` does not cover `nox -s publish`."""
+    chosen = tuple(value for name, value in use.seen if name in options and suggests_change(value))
+    use.names, use.by_name = (*use.names, *chosen), bool(chosen)
 
 
 def tox(use: Use, _words: Words) -> None:
+    _named_sessions(use, "-e")
     if not all(word.text in ("list", "l", "run", "r", "config") for word in use.operands):
         use.problems.append("it may run another program")
 
@@ -111,16 +124,15 @@ def venv(use: Use, _words: Words) -> None:
 
 def uv_venv(use: Use, words: Words) -> None:
     venv(use, words)
-    version = use.option("-p", "--python")
-    if version is not None and not re.fullmatch(r"(?:python|cpython|pypy)?@?\d[\d.]*", version):
+    versions = use.values("-p", "--python")
+    if not all(re.fullmatch(r"(?:python|cpython|pypy)?@?\d[\d.]*", version) for version in versions):
         use.problems.append("`--python` does not name a plain version")
 
 
 def cmake_install(use: Use, words: Words) -> None:
     """Into a folder of the project; without one it changes the system."""
     cmake(use, words)
-    prefix = use.option("--prefix")
-    if prefix is not None and not _FOLDER.fullmatch(prefix):
+    if not all(map(_FOLDER.fullmatch, use.values("--prefix"))):
         use.problems.append("`--prefix` does not name a plain folder of the project")
 
 
@@ -129,6 +141,8 @@ def bazel(use: Use, _words: Words) -> None:
         use.problems.append("an operand is not a plain target name")
     if not all(re.fullmatch(r"[\w.,:/*+-]*", value) for _, value in use.seen):
         use.problems.append("the value of an option is not plain")
+    if use.names[-1] == "run" and use.operands and suggests_change(use.operands[0].text):
+        use.names, use.by_name = (*use.names, use.operands[0].text), True
     use.operands = []  # `//src` is not a path on disk
 
 

@@ -11,7 +11,7 @@ from assent.policy.shell.options import Use, examine
 from assent.policy.shell.paths import secret
 from assent.policy.shell.program_models import family_of
 from assent.policy.shell.python_code import only_computes
-from assent.policy.shell.undescribed import plain_flag
+from assent.policy.shell.undescribed import plain_flag, plain_letters
 from assent.policy.shell.unwrap import FILE_SHELLS
 
 _JAVASCRIPT = lazy_pattern(r".+\.[cm]?js")
@@ -132,7 +132,8 @@ def _continues_script(use: Use, texts: tuple[str, ...], rules: CommandRules) -> 
     rule = (covering(rules.allow, texts) or ()) if _may_continue(use, texts) else ()
     if len(rule) < 2 or not (FILE_ENDING.search(rule[1]) or rule[1] == "artisan"):
         return False
-    words = [text for text in texts[len(rule) :] if not plain_flag(text) and not text.isdigit()]
+    further = (text for text in texts[len(rule) :] if not plain_flag(text) and not plain_letters(text))
+    words = [text for text in further if not text.isdigit()]
     words = words[1:] if words and _asks(words[0], texts) else words
     if not all(map(_SCRIPT.fullmatch, (*rule[1:], *words))) or any(secret(Word(text), "/") for text in words):
         return False

@@ -138,10 +138,10 @@ def _is_a_file(word: Word) -> bool:
 
 def format_patch(use: Use, words: Words) -> None:
     git_names(use, words)
-    folder = use.option("-o", "--output-directory")
-    if folder is not None and not re.fullmatch(r"(?:\./)?[\w-](?:(?!\.\.)[\w./-])*", folder):
+    folders = use.values("-o", "--output-directory")
+    if not all(re.fullmatch(r"(?:\./)?[\w-](?:(?!\.\.)[\w./-])*", folder) for folder in folders):
         use.problems.append("`-o` does not name a plain folder")
-    use.writes += [Word(folder)] if folder else []
+    use.writes += map(Word, folders)
 
 
 def git_outside(use: Use, _words: Words) -> None:

@@ -40,7 +40,7 @@ def kubectl(use: Use, _words: Words) -> None:
     kinds = [re.split(r"[/.]", kind.strip())[0] for word in use.operands for kind in word.text.lower().split(",")]
     if any(kind in ("secret", "secrets") for kind in kinds):
         use.problems.append("it shows secrets of the cluster")
-    if "file" in (use.option("-o", "--output") or ""):
+    if any("file" in form for form in use.values("-o", "--output")):
         use.problems.append("it reads its format from a file")
 
 

@@ -64,6 +64,10 @@ class Use(Struct, kw_only=True):
                 return value
         return None
 
+    def values(self, *names: str) -> list[str]:
+        """All values of these options: a program may obey each of them, or the first."""
+        return [value for name, value in self.seen if name in names]
+
     def excuse(self, *names: str) -> None:
         """The effects of these options do no harm here."""
         excused = [option_problem(*effect) for effect in self.effects if effect[0] in names]
@@ -407,11 +411,11 @@ def _unclear(operand: Word, meant: frozenset[str]) -> list[str]:
 
 
 def _take(use: Use, operand: Word, meant: frozenset[str]) -> None:
-    if "read" in meant:
+    if meant & {"read", "runs"}:
         use.reads.append(operand)
     if "write" in meant:
         use.writes.append(operand)
     if meant & {"text", "script", "item"}:
         use.texts.append(operand)
-    if "item" in meant:
+    if meant & {"item", "runs"}:
         use.items.append(operand)

@@ -64,7 +64,7 @@ class ProgramModel(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     pairs: str = ""  # two values: `--arg NAME VALUE`
     pair_reads: str = ""  # a name and a file
     elsewhere: str = ""  # options that choose another cluster or account: to change something there, a rule names them
-    operands: str = ""
+    operands: str = ""  # `runs` is a file that it executes: a rule that names one covers no other
     unless: str = ""  # with one of these options the first operand is missing
     numbers: bool = False  # `-5` is an option
     inert: bool = False  # no option executes or writes, so any word is harmless

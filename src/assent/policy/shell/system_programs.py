@@ -107,8 +107,8 @@ def dpkg(use: Use, _words: Words) -> None:
 
 def certificate(use: Use, _words: Words) -> None:
     """A certificate is public, and nothing else in the file is shown."""
-    given = use.option("-in") or ""
-    if not re.fullmatch(r"[\w./-]*", given) or given.endswith(".key") or use.option("-noout") is None:
+    plain = all(re.fullmatch(r"[\w./-]*", given) and not given.endswith(".key") for given in use.values("-in"))
+    if not plain or use.option("-noout") is None:
         use.problems.append("it may show more than a certificate")
 
 

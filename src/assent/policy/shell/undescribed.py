@@ -152,6 +152,12 @@ def plain_flag(text: str) -> bool:
     return text.startswith("--") and plain_option(text, "") and harmless
 
 
+def plain_letters(text: str) -> bool:
+    """Short flags that usually take no value: `-v`, `-qq`."""
+    known = _LETTERS.fullmatch(text) is not None and text[1:].isalpha()
+    return known and (_WITH_VALUE | _CODE).isdisjoint(text[1:])
+
+
 def _parts(name: str) -> list[str]:
     """The words in the name of an option, including `--camelCase`."""
     return (
