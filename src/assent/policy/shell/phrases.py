@@ -8,6 +8,7 @@ what follows from a match.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from posixpath import normpath
 from typing import Literal
 
@@ -249,9 +250,48 @@ def _way_answer(way: Names, grammar: _Grammar, tokens: list[str], wild: list[boo
 def _in_order(way: Names, grammar: _Grammar, tokens: list[str], wild: list[bool]) -> Answer:
     left = list(way)
     for token in tokens:
-        if left and not _is_option(token) and _same_word(grammar.program, left[0], token):
+        if left and not _is_option(token) and _same_operand(grammar, left[0], token):
             left.pop(0)
-    return "yes" if not left else "maybe" if any(wild) else "no"
+    if left and (any(wild) or _leaves_open(grammar, tokens, len(way) - len(left))):
+        return "maybe"
+    return "no" if left else "yes"
+
+
+def _same_operand(grammar: _Grammar, name: str, token: str) -> bool:
+    if _same_word(grammar.program, name, token):
+        return True
+    match _operands(grammar):
+        case "branches":
+            return _branch(name) == _branch(token)
+        case "hosts":
+            return name == _HOST.sub("", token).partition(":")[0]
+        case _:
+            return False
+
+
+def _operands(grammar: _Grammar) -> str:
+    own = synonyms(grammar.program)
+    return own.sub[grammar.sub].operands if grammar.sub in own.sub else own.operands
+
+
+def _branch(text: str) -> str:
+    """What `git push` changes there: `HEAD:refs/heads/main` is main."""
+    return text.rpartition(":")[2].removeprefix("+").removeprefix("refs/").removeprefix("heads/").removeprefix("tags/")
+
+
+def _leaves_open(grammar: _Grammar, tokens: list[str], said: int) -> bool:
+    """`git push` and `git push origin HEAD` push the current branch or more: it is not known which."""
+    if _operands(grammar) != "branches":
+        return False
+    given = [
+        token
+        for before, token in pairwise(("", *tokens))
+        if not _is_option(token) and not (_is_option(before) and grammar.table.get(before) in _MAY_TAKE_VALUE)
+    ]
+    return len([one for one in given if one.lstrip("+") not in ("HEAD", "@", ":") and "*" not in one]) <= said
+
+
+_HOST = lazy_pattern(r"(?:ssh://)?(?:[^@]*@)?")
 
 
 def _same_word(program: str, name: str, token: str) -> bool:

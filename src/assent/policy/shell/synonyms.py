@@ -58,6 +58,7 @@ class Synonyms(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     valued: dict[str, str] = {}
     from_files: str = ""
     files: bool = False
+    operands: str = ""
     console: str = ""
     sub: dict[str, "Synonyms"] = {}
 
