@@ -121,6 +121,14 @@ async def test_a_paste_never_answers(harness: MakeHarness):
         assert await on.recorded(ApprovalAnswered) == [] and on.runner.waiting()
 
 
+async def test_a_paste_at_a_question_goes_into_the_message(harness: MakeHarness):
+    async with harness(asks_for(CANARY)).open(prompt="go") as on:
+        await on.until_asked()
+        on.app.panel.post_message(Paste("what the server said"))
+        await on.until(lambda: on.app.prompt.text == "what the server said")
+        assert on.app.prompt.has_focus and on.runner.waiting()
+
+
 async def test_a_question_does_not_take_the_keyboard_from_someone_who_types(harness: MakeHarness):
     pause = {"chunks": [{"text": "Wait."}, {"pause_ms": 50}, {"call": CANARY}]}
     async with harness(pause, says("Done.")).open() as on:

@@ -4,10 +4,12 @@ from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.events import Paste
 from textual.screen import Screen
 
 from assent.front.tui.bars import QueueView
 from assent.front.tui.lines_below import LinesBelow
+from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.todo_view import TodoView
 
@@ -26,6 +28,13 @@ class MainScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         for panel in self.query(ApprovalPanel):
             panel.resume()
+
+    def on_paste(self, event: Paste) -> None:
+        """Where nothing reads it, such as at a question: it goes to the input, as what is typed there does."""
+        event.stop()
+        for prompt in self.query(PromptInput):
+            prompt.focus()
+            prompt.paste(event.text)
 
     def text_select_all(self) -> None:
         """A triple click would select the whole conversation: too much to be meant, and to be pasted into a shell."""
