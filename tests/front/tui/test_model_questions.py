@@ -49,6 +49,17 @@ def panel_of(on: AppHarness) -> str:
 # --- yes or no ---
 
 
+@pytest.mark.parametrize(("typed", "answer"), [("y", "Yes"), ("No", "No"), ("yes, but later", "yes, but later")])
+async def test_yes_that_is_typed_among_several_questions_is_the_option(harness: MakeHarness, typed: str, answer: str):
+    async with asked(harness, NAME, DROP).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        await on.types("basket\n")
+        await on.until_screen(AskScreen)
+        await on.types(typed)
+        await on.press("enter")
+        assert await answers(on) == [("basket", answer)]
+
+
 @pytest.mark.parametrize("enter", ["no", "select"])
 @pytest.mark.parametrize(("key", "answer"), [("y", "Yes"), ("n", "No"), ("1", "Yes"), ("2", "No")])
 async def test_to_a_yes_or_no_question_y_and_n_are_the_answers(harness: MakeHarness, key: str, answer: str, enter: str):

@@ -61,6 +61,8 @@ class AskDraft:
         return self._next()
 
     def write(self, words: str) -> bool:
+        if (place := _yes_or_no(self.question, words)) is not None:
+            return self.choose({place})
         self.reply.words, self.reply.own = words, True
         return self._next()
 
@@ -82,6 +84,13 @@ class AskDraft:
     @property
     def answers(self) -> tuple[str, ...]:
         return tuple(_said(*pair) for pair in zip(self.questions, self._replies, strict=True))
+
+
+def _yes_or_no(question: Question, words: str) -> int | None:
+    """The place of the option that was written out, or begun."""
+    said = words.strip().lower()
+    labels = [label.lower() for label in option_labels(question)] if question.type == "yesno" else []
+    return next((place for place, label in enumerate(labels) if said in (label, label[0])), None)
 
 
 def _said(question: Question, reply: Reply) -> str:
