@@ -487,6 +487,17 @@ async def test_events_go_on_behind_a_screen(harness: MakeHarness):
 
 
 @pytest.mark.spec("G2")
+async def test_what_the_app_says_during_a_long_reply_is_noticed(harness: MakeHarness):
+    """It stands above the reply, which fills the screen."""
+    long = {"chunks": [{"text": "line {i}\n\n", "repeat": 40}, {"pause_ms": 600_000}]}
+    async with harness(long).open(prompt="go") as on:
+        await on.until_shown("line 39")
+        await on.say("/nosuch")
+        await on.until_shown("Unknown command /nosuch", "line 39")
+        await on.say("/stats")
+        await on.until_shown("Above this reply")
+
+
 async def test_the_transcript_follows_the_end_until_one_scrolls_up(harness: MakeHarness):
     text = "\n\n".join(f"paragraph {number}" for number in range(60))
     async with harness(says(text), says("The end.")).open(prompt="go") as on:

@@ -307,7 +307,17 @@ class AssentApp(App[None]):
 
     def add(self, item: Item) -> None:
         self.conversation.add(item)
-        self.transcript.changed()
+        if self.conversation.arriving:
+            self._add_above_reply(item)
+        else:
+            self.transcript.changed()
+
+    def _add_above_reply(self, item: Item) -> None:
+        """It stands above the reply that is still arriving; if that fills the screen, nobody would notice it."""
+        self.transcript.redraw_now()
+        if self.transcript.has_passed(item):
+            said = item.text if isinstance(item, NoteItem) and not item.markdown else "Above this reply: PgUp"
+            self.notify(said, markup=False)
 
     def clear_screen(self) -> None:
         self.show_conversation(TranscriptModel(self._me()))

@@ -89,6 +89,10 @@ class Transcript(LineView):
         self._follows, self._new_below = True, False
         self.redraw_now()
 
+    def has_passed(self, item: Item) -> bool:
+        """Whether it begins above what is on the screen."""
+        return item not in self._items or self._top_of(item) < self.scroll_offset.y
+
     def redraw(self) -> None:
         follows = self._follows
         super().redraw()

@@ -172,6 +172,11 @@ class TranscriptModel:
         self.items.insert(self._unfinished, item)
         self._unfinished += 1
 
+    @property
+    def arriving(self) -> bool:
+        """Whether a reply is being received."""
+        return len(self.items) > self._unfinished
+
     def call(self, call_id: str) -> CallItem | None:
         return self._calls.get(call_id)
 
