@@ -113,6 +113,21 @@ async def test_stopping_a_turn_holds_the_queue_until_enter(harness: MakeHarness,
 
 
 @pytest.mark.spec("G4")
+async def test_only_an_empty_input_offers_to_take_a_message_back(harness: MakeHarness):
+    """Otherwise, Up recalls a copy of it, and it would be sent twice."""
+    async with harness(SLOW).open(prompt="first") as on:
+        await on.until_shown("Once upon")
+        await on.say("second")
+        await on.until_shown("⋯ second", "↑ edits the last one")
+        await on.types("half")
+        await on.until_gone("↑ edits the last one")
+        await on.press(*["backspace"] * 4)
+        await on.until_shown("↑ edits the last one")
+        await on.press("up")
+        await on.until(lambda: on.app.prompt.text == "second" and not on.runner.state.queued)
+
+
+@pytest.mark.spec("G4")
 async def test_ctrl_s_lets_the_model_read_a_message_at_its_next_step(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("As you wish.")).open(prompt="first") as on:
         await on.until_asked()

@@ -91,19 +91,24 @@ class QueueView(LinesBelow, Static):
         super().__init__(id="queue")
         self._styler = styler
         self._queued: Sequence[Queued] = ()
-        self._elsewhere = False
-        self._drawn: tuple[Sequence[Queued], bool, bool] = ((), False, False)
+        self._elsewhere = self._typing = False
+        self._drawn: tuple[object, ...] = ((), False, False, False)
         self.display = False
 
-    def put(self, queued: Sequence[Queued], *, elsewhere: bool = False) -> None:
-        """`elsewhere`: the keyboard is at a question, or at the input of a command."""
-        self._queued, self._elsewhere = queued, elsewhere
+    def put(self, queued: Sequence[Queued], *, elsewhere: bool = False, typing: bool = False) -> None:
+        """`elsewhere`: the keyboard is at a question, or at the input of a command. `typing`: something is typed."""
+        self._queued, self._elsewhere, self._typing = queued, elsewhere, typing
+        self.fit()
+
+    def typing(self, typing: bool) -> None:
+        """Up recalls earlier prompts while something is typed; it takes nothing back then."""
+        self._typing = typing
         self.fit()
 
     def fit(self) -> None:
         """Draws it again if something has changed: what it shows, or whether there is room only for one line."""
         low = self.screen.has_class("-low")
-        if (drawn := (self._queued, self._elsewhere, low)) == self._drawn:
+        if (drawn := (self._queued, self._elsewhere, self._typing, low)) == self._drawn:
             return
         self._drawn = drawn
         self.display = bool(self._queued)
@@ -121,7 +126,7 @@ class QueueView(LinesBelow, Static):
             lines.append(f"{_queue_line(item)}\n", palette.dim)
         if more > 0:
             lines.append(f"  and {count(more, 'more message')}\n", palette.dim)
-        last = "" if self._elsewhere else " · ↑ edits the last one"
+        last = "" if self._elsewhere or self._typing else " · ↑ edits the last one"
         return lines.append(f"  {_queue_hint(self._queued, elsewhere=self._elsewhere)}{last}", f"italic {palette.dim}")
 
 

@@ -75,7 +75,7 @@ class StatusUpdater:
             background=sum(not one.outcome for one in state.background.values()),
         )
         self._foot.put(self._facts)
-        self._app.query_one(QueueView).put(state.queued, elsewhere=self._inside)
+        self._app.query_one(QueueView).put(state.queued, elsewhere=self._inside, typing=not self._app.prompt.is_empty)
         todos = state.todos if state.open_prompt is not None and not self._over else ()
         self._app.query_one(TodoView).put(todos, asking=bool(state.waiting()))
         self._say_what_runs(state)

@@ -301,6 +301,7 @@ class AssentApp(App[None]):
     @on(PromptInput.Typed)
     def _typed(self) -> None:
         self._guard.disturb()
+        self.query_one(QueueView).typing(not self.prompt.is_empty)
 
     def note(self, text: str, tone: Tone = "quiet", *, markdown: bool = False) -> None:
         self.add(NoteItem(text, tone, markdown=markdown))
