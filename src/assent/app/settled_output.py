@@ -25,6 +25,8 @@ _MOVES_IN_LINE = re.compile(_IN_LINE)
 _MOVES_AWAY = re.compile(r"\x1b\[[0-9;?]*[ABEFHJSTdfr]|\x1b[78M]")
 _UNSHOWN = re.compile(r"\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?")
 """Images and the like (DCS, SOS, PM, APC), which pyte would show as text."""
+_USUAL_LETTERS = re.compile(r"\x1b\(B|\x0f")
+"""Back to the usual letters: `tput sgr0` ends colours with it, and nothing would look different without it."""
 _NAMES = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 _COLOURS = {
     **{name: 30 + place for place, name in enumerate(_NAMES)},
@@ -42,8 +44,13 @@ def moves_away(text: str) -> bool:
     return _MOVES_AWAY.search(text) is not None
 
 
+def without_charsets(text: str) -> str:
+    return _USUAL_LETTERS.sub("", text) if "\x1b(" in text or "\x0f" in text else text
+
+
 def settled(text: str) -> str:
     """The text after all overwriting and cursor movement; unchanged if there was none."""
+    text = without_charsets(text)
     if moves_away(text):
         return _played(text, WIDTH, _height(text))
     if not moves_in_line(text):

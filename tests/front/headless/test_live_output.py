@@ -35,6 +35,8 @@ def shown(*pieces: str) -> tuple[list[str], str]:
         (["\x1b[?25lbusy\x1b[?25h\n"], ["busy"], ""),
         (["red \x1b[3", "1mx\x1b[0m\n"], ["red \x1b[31mx\x1b[0m"], ""),
         (["\x1b[31mone\ntwo\x1b[0m\n"], ["\x1b[31mone\x1b[0m", "\x1b[31mtwo\x1b[0m"], ""),
+        (["\x1b[1mbold\x1b(", "B\x1b[m\x0f x\n"], ["\x1b[1mbold\x1b[m x"], ""),
+        (["\x1b[1mbold\x1b("], [], "\x1b[1mbold\x1b[0m"),
         (["a\u202eb\n"], ["a<U+202E>b"], ""),
         (["\x1b]0;title\x07x\n"], ["\\x1b]0;title\\x07x"], ""),
     ],

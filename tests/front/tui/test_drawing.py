@@ -136,7 +136,10 @@ async def calls_of(recording: RecordedSession) -> dict[str, object]:
 async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_it_is_now():
     lines = "".join(f"line {number}\n" for number in range(20))
     recording = (
-        RecordedSession().prompt("go").call("c", "run_shell_command", command="make").runs("c", f"{lines}10%\r50%\r90%")
+        RecordedSession()
+        .prompt("go")
+        .call("c", "run_shell_command", command="make")
+        .runs("c", f"{lines}10%\r50% of it\r90%\x1b[K\r")
     )
     call = (await calls_of(recording))["c"]
     shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False)]  # type: ignore[arg-type]
@@ -168,6 +171,7 @@ async def test_output_that_is_no_text_is_counted():
         ("abc\x08\x08X", "aXc"),
         ("one\ntwo\x1b[1A\rONE", "ONE\ntwo"),
         ("gone\x1b[2K\rhere", "here"),
+        ("\x1b[1mbold\x1b(B\x1b[m and \x0fplain", "\x1b[1mbold\x1b[m and plain"),
         ("\x1b[31mred\x1b[0m\rRED", "\x1b[31m\x1b[0mRED"),
     ],
 )

@@ -7,10 +7,10 @@ one line shows the newest of it.
 
 import re
 
-from assent.app.settled_output import Played, moves_away, moves_in_line
+from assent.app.settled_output import Played, moves_away, moves_in_line, without_charsets
 from assent.app.wording import safe
 
-_HALF_SEQUENCE = re.compile(r"\x1b(\[[0-9;?]*)?$")
+_HALF_SEQUENCE = re.compile(r"\x1b(\[[0-9;?]*|\()?$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _RESETS = ("\x1b[m", "\x1b[0m")
 _MOST_COLOURS = 8
@@ -81,4 +81,4 @@ def _left_on(line: str) -> str:
 
 
 def _shown(line: str) -> str:
-    return safe(line, "output")
+    return safe(without_charsets(line), "output")

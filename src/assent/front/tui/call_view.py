@@ -125,9 +125,9 @@ def _live(styler: TextStyler, call: Executing, width: int, limit: int) -> list[S
         return styler.text(f"{call.received:,} bytes of binary output", styler.palette.dim, width)
     if not call.output.strip():
         return []
-    newest = call.output[-200 * limit :].replace("\r\n", "\n").split("\n")
-    shown = [line.rstrip("\r").rpartition("\r")[2] for line in newest]
-    return styler.terminal("\n".join(shown).rstrip("\n"), width)[-limit:]
+    from assent.app.settled_output import settled
+
+    return styler.terminal(settled(call.output[-200 * limit :]).rstrip("\n"), width)[-limit:]
 
 
 def _body(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
