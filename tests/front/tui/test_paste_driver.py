@@ -66,6 +66,12 @@ def test_the_ways_in_which_terminals_say_enter_with_another_key_are_understood(s
     assert event.key == key
 
 
+def test_alt_keys_that_arrive_together_are_not_typing():
+    assert [message.key for message in heard("\x1bd\x1bd\x1bu\x1b[A\x1bbx") if isinstance(message, Key)] == [
+        "alt+d", "alt+d", "alt+u", "up", "ctrl+left", "x",
+    ]  # fmt: skip
+
+
 def test_keys_around_a_paste_pass_at_once():
     guard = PasteGuard()
     assert guard.feed("a\x1b") == "a\x1b"
