@@ -32,6 +32,7 @@ from assent.config import BadSettings, parse_settings
             "[commands]\nidle_second = 1",
             "line 2: there is no setting `commands.idle_second`; did you mean `idle_seconds`?",
         ),
+        ("bogus = 1", "line 1: there is no setting `bogus`"),
         ("[prices.x]\ninput = 1", "line 1: `prices[...].output` is missing"),
         ("[keys]\nopenai = 3", "line 1: `keys[...]` must be text in quotes or a table, not a whole number"),
         (

@@ -70,7 +70,7 @@ def _field(what: str, place: str, name: str, type_: type[Struct]) -> str:
     if "missing" in what:
         return f"`{full}` is missing"
     known = next((one.__struct_fields__ for one in _structs_at(type_, place)), ())
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name, known, 1, cutoff=0.7)
     meant = f"; did you mean `{near[0]}`?" if near else ""
     return f"there is no setting `{full}`{meant}"
 

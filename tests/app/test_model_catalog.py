@@ -78,6 +78,8 @@ async def test_a_server_of_this_machine_is_listed_with_what_its_models_can_do(tm
 async def test_there_is_no_other_provider(tmp_path: Path) -> None:
     with pytest.raises(UnknownModel, match="did you mean anthropic"):
         await catalog(tmp_path).survey("antropic")
+    with pytest.raises(UnknownModel, match="there is no provider 'nope'; there are anthropic, gemini"):
+        await catalog(tmp_path).survey("nope")
 
 
 @pytest.mark.spec("K2")

@@ -308,6 +308,8 @@ def test_a_rule_for_a_tool_that_is_not_there_is_refused_with_the_nearest() -> No
     check_tool("read_*", "here", ("read_file",))
     with pytest.raises(BadRule, match=r"here: there is no tool 'raed_file'; did you mean 'read_file'\?"):
         check_tool("raed_file", "here", ("read_file", "write_file"))
+    with pytest.raises(BadRule, match=r"there is no tool 'bogus'$"):
+        check_tool("bogus", "here", ("read_file", "write_todos"))
     with pytest.raises(BadRule, match=r"there is no tool 'x'$"):
         check_tool("x", "here", ())
 

@@ -160,5 +160,5 @@ def shortest_name(name: str) -> str:
 def _nearest(name: str, names: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
-    found = get_close_matches(name, names, n=1)
+    found = get_close_matches(name, names, n=1, cutoff=0.7)
     return f": did you mean {found[0]}?" if found else f"; there are {', '.join(names)}"

@@ -188,7 +188,7 @@ def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
         return
     from rapidfuzz import process
 
-    nearest = process.extractOne(tool, known)
+    nearest = process.extractOne(tool, known, score_cutoff=70)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
     raise BadRule(f"{place}: there is no tool {tool!r}{hint}")
 

@@ -51,6 +51,7 @@ def test_a_line_is_a_command_or_text(line: str, typed: Typed | None):
 
 def test_an_unknown_name_gets_the_nearest_ones():
     assert SlashRegistry().unknown("hlep") == "Unknown command /hlep. Did you mean /help?"
+    assert SlashRegistry().unknown("bogus") == "Unknown command /bogus. /help lists them."
     assert SlashRegistry().unknown("zzzzzz") == "Unknown command /zzzzzz. /help lists them."
 
 

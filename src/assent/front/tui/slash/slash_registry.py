@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assent.app.mcp_types import Prompt
     from assent.front.tui.slash.slash_context import SlashContext
 
-MIN_SIMILARITY = 60
+MIN_SIMILARITY = 65
 
 
 class SlashRegistry:
