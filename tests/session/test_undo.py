@@ -161,6 +161,23 @@ async def test_what_was_remembered_can_be_taken_back(root: Path):
     assert not (root.parent / "own" / "ASSENT.md").exists()
 
 
+async def test_a_write_that_found_another_content_leaves_nothing_to_undo(root: Path, monkeypatch: pytest.MonkeyPatch):
+    (root / "a.txt").write_text("old\n")
+    harness = harness_in(root, write("a.txt", "new\n", "w"), write("b.txt", "new\n", "other"))
+    execute = EditInvocation.execute
+
+    async def write_too_late(self: EditInvocation, permit: Permit, live: Live) -> ToolResult:
+        (root / "a.txt").write_text("someone else's\n")
+        return await execute(self, permit, live)
+
+    monkeypatch.setattr(EditInvocation, "execute", write_too_late)
+    async with await harness.open(mode="yolo") as runner:
+        await go(harness, runner)
+        failed = runner.state.calls["w"]
+        assert isinstance(failed, Failed) and failed.failure.type == "changed_since_shown"
+        assert runner.state.undoable() == ["other"]
+
+
 async def test_after_a_crash_in_the_middle_of_a_write_it_can_still_be_taken_back(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -59,6 +59,7 @@ from assent.parts import Call, Effort, Message, Todo, TodosDisplay, Usage
 from assent.scheduler.call import (
     AwaitingApproval,
     Executing,
+    Failed,
     IllegalTransition,
     Success,
     Terminal,
@@ -347,7 +348,16 @@ class SessionState:
 
     def undoable(self) -> list[str]:
         """Calls whose change has not been undone, newest last. Whether the file has changed since is not known."""
-        return [id for id in self.changes if id not in self.undone and not self._taken_back_by(id)]
+        return [
+            id
+            for id in self.changes
+            if id not in self.undone and not self._taken_back_by(id) and not self._left_alone(id)
+        ]
+
+    def _left_alone(self, call_id: str) -> bool:
+        """The call found another content than was shown, and wrote nothing."""
+        call = self.calls[call_id]
+        return isinstance(call, Failed) and call.failure.type == "changed_since_shown"
 
     @property
     def begun(self) -> bool:
