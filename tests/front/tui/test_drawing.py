@@ -17,6 +17,7 @@ from assent.front.tui.themes import LOOKS
 from assent.front.tui.transcript_model import CallItem, NoteItem, ReplyItem, ThoughtItem, TranscriptModel
 from assent.hunks import hunks
 from assent.parts import MarkdownDisplay, PlainDisplay, TerminalDisplay, Text
+from assent.process.output_buffer import omission
 from assent.tools.support.diff import diff
 from support.complexity import grows_in_proportion
 from support.recorded_session import PROMPT, RecordedClient, RecordedSession
@@ -144,6 +145,14 @@ async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_i
     call = (await calls_of(recording))["c"]
     shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False)]  # type: ignore[arg-type]
     assert shown[-1] == "  │ 90%" and shown[-2] == "  │ line 19" and len(shown) == 9
+
+
+async def test_lines_that_were_not_kept_are_not_counted_as_if_there_were_none():
+    recording = RecordedSession().prompt("go").call("c", "run_shell_command", command="seq 9000000").runs("c")
+    kept = "1\n2\n3\n" + omission(61_888_000) + "".join(f"{n}\n" for n in range(8_999_990, 9_000_000))
+    call = (await calls_of(recording.ends("c", TerminalDisplay(kept, ""))))["c"]
+    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False)]  # type: ignore[arg-type]
+    assert shown[1].startswith("  │ … more than ") and shown[1].endswith(" lines above")
 
 
 async def test_a_command_that_failed_says_so_on_its_line():

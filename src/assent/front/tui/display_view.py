@@ -3,6 +3,8 @@
 It draws displays and knows nothing about calls, their states or the transcript.
 """
 
+import re
+
 from rich.text import Text
 from textual.strip import Strip
 
@@ -19,6 +21,8 @@ FAILED_LINES = 12
 BRIEF_LENGTH = 40
 TAIL_LENGTH = 50_000
 """Characters at the end of a long output that are looked at for its last lines."""
+_OMITTED = re.compile(r"^\.\.\. \[[\d,]+ characters omitted\] \.\.\.$", re.MULTILINE)
+"""Stands for the middle of very long output, with an unknown number of lines."""
 TODO_MARKS = {"completed": "✓", "in_progress": "▸", "cancelled": "⊘", "blocked": "!"}
 
 
@@ -87,8 +91,9 @@ def _last(styler: TextStyler, text: str, width: int, most: int) -> list[Strip]:
     lines = styler.terminal(shown, width) if shown else []
     if left_out + len(lines) <= most + 1:
         return lines
-    return [*_more(styler, left_out + len(lines) - most, "line", width, " above"), *lines[-most:]]
+    some = "more than " if _OMITTED.search(text) else ""
+    return [*_more(styler, left_out + len(lines) - most, "line", width, " above", some), *lines[-most:]]
 
 
-def _more(styler: TextStyler, number: int, thing: str, width: int, where: str = "") -> list[Strip]:
-    return styler.text(f"… {count(number, thing)}{where}", f"italic {styler.palette.dim}", width)
+def _more(styler: TextStyler, number: int, thing: str, width: int, where: str = "", some: str = "") -> list[Strip]:
+    return styler.text(f"… {some}{count(number, thing)}{where}", f"italic {styler.palette.dim}", width)
