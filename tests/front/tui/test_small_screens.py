@@ -142,7 +142,10 @@ async def test_a_review_without_wrapping_has_not_shown_the_ends_of_lines(harness
         await on.until_screen(ReviewScreen)
         await on.press("w", "G")
         await on.until_shown("unseen")
+        await on.press("y")
+        await on.until_shown("Nothing is answered here")
         await on.press("u", "u", "u", "u")
+        await on.until_shown("u next unseen" if "unseen" in on.shown else "Esc back, to answer")
         await on.until_shown("all seen")
 
 

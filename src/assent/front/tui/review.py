@@ -71,12 +71,14 @@ class ReviewScreen(ViewerScreen):
     def action_unseen(self) -> None:
         if not self.lines.wraps:
             self.action_wrap()
+        self.say("")
         place = self._seen.next_unseen()
         if place is not None:
             self.lines.scroll_to(y=place, animate=False, immediate=True)
             self._moved()
 
     def action_hunk(self, step: int) -> None:
+        self.say("")
         top = self._question.go(step)
         if top is not None:
             self.lines.scroll_to(y=top, animate=False, immediate=True)
