@@ -75,7 +75,7 @@ async def mcp(context: "SlashContext", argument: str) -> None:
 
         actions.append(action(context, "r", "restart", restart))
     columns = (Column("Server"), Column("State"), Column("Offers"))
-    empty = "There are no MCP servers. Add them to settings.toml."
+    empty = "There are no MCP servers. Add one with `assent mcp add NAME -- COMMAND`, or in settings.toml."
     await choose(context, "MCP servers", columns, source, actions, empty)
 
 
