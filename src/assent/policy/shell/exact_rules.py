@@ -16,7 +16,7 @@ from assent.policy.shell.unwrap import FILE_SHELLS
 
 _JAVASCRIPT = lazy_pattern(r".+\.[cm]?js")
 PYTHON = lazy_pattern(r"python[\d.]*")
-_CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
+CODE_FROM_INPUT = frozenset(("-", "-c", "-e", "/dev/stdin"))
 ASKS_FOR_VERSION = (["--version"], ["-V"], ["-v"], ["--help"], ["-h"])
 _SCRIPT = lazy_pattern(r"(?:\./)?[A-Za-z0-9_](?:(?!\.\.)[\w./-])*")
 FILE_ENDING = lazy_pattern(r"\.\w+$")
@@ -29,7 +29,7 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
         return False
     if use.model.wrapper is not None and not _is_more_than_a_wrapper(use, texts, rules):
         return _names_remote(use, texts, rules) and all(word.literal for word in stage.words)
-    if covering(rules.ask, texts, use.names) is not None or texts[-1] in _CODE_FROM_INPUT:
+    if covering(rules.ask, texts, use.names) is not None or texts[-1] in CODE_FROM_INPUT:
         return False
     texts = _without_runtime(use, texts)
     # A rule of one word names a program, not a command.

@@ -13,6 +13,7 @@ from msgspec import Struct
 from assent.plan import Stage, simple_commands
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import program
+from assent.policy.shell.exact_rules import CODE_FROM_INPUT
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.parsed import understood
@@ -81,6 +82,8 @@ def _scopes(stage: Stage) -> list[Scope]:
     if use is None:
         return [_exact(name, stage)]
     run_check(use, stage.words)
+    if use.problems and stage.words[-1].text in CODE_FROM_INPUT:
+        return []  # what it runs is not among its words: no rule would cover it
     if use.model.wrapper is not None:
         return _both(use, stage)
     if use.models[0].kind == "interpreter" and len(use.names) < 2:
