@@ -49,6 +49,14 @@ def panel_of(on: AppHarness) -> str:
 # --- yes or no ---
 
 
+async def test_a_number_for_several_questions_says_how_to_begin(harness: MakeHarness):
+    async with asked(harness, BASE, DROP).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        await on.press("2")
+        await on.until_shown("Press Enter first")
+        assert await on.recorded(ApprovalAnswered) == [] and on.app.prompt.is_empty
+
+
 @pytest.mark.parametrize(("typed", "answer"), [("y", "Yes"), ("No", "No"), ("yes, but later", "yes, but later")])
 async def test_yes_that_is_typed_among_several_questions_is_the_option(harness: MakeHarness, typed: str, answer: str):
     async with asked(harness, NAME, DROP).open(prompt="go", size=(80, 30)) as on:

@@ -148,6 +148,8 @@ class ApprovalPanel(QuestionBoard):
         elif key in MOVES:
             event.stop()
             self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word
+        elif key in DIGITS and self.draft is not None and len(self.draft.questions) > 1:
+            self.say("Press Enter first: you answer one question after the other.")
         elif self._hint:
             self.say("")
         if not self._navigates(event):
