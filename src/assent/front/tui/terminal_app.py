@@ -41,6 +41,7 @@ from assent.front.tui.prompt.prompt_input import PromptInput
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.render import ItemRenderer
 from assent.front.tui.scrollback import last_lines, print_lines
+from assent.front.tui.selection import Selection
 from assent.front.tui.session_link import SessionLink
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.stop_keys import Stopping
@@ -112,7 +113,7 @@ class AssentApp(App[None]):
         self._renderer = ItemRenderer(self._styler, self._calls)
         self.context = AppContext(self, preferences or PreferenceFile(Path(os.devnull)))
         self._status = StatusUpdater(self, clock)
-        self._copied: dict[Any, Any] = {}
+        self._selection = Selection(self)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
         self.modes = ModeCycle(self)
@@ -366,11 +367,7 @@ class AssentApp(App[None]):
 
     @on(TextSelected)
     def _selected(self) -> None:
-        """A double click says it twice: as the end of a selection, and for the word that is selected then."""
-        selected = dict(self.screen.selections)
-        if selected != self._copied and (text := self.screen.get_selected_text()):
-            self.copy(text)
-        self._copied = selected
+        self._selection.ended()
 
     @on(Transcript.Wanted)
     def _read_item(self, message: Transcript.Wanted) -> None:
@@ -407,19 +404,8 @@ class AssentApp(App[None]):
         self._status.refresh()
 
     def action_interrupt(self) -> None:
-        if self._stopping.can_stop or not self._copy_selected():  # copies, as in every other window, if nothing runs
+        if self._stopping.can_stop or not self._selection.copy():  # copies, as in every other window, if nothing runs
             self._stopping.interrupt()
-
-    def _copy_selected(self) -> bool:
-        """Whether there was something to copy, on the screen or in the input; it is no longer selected."""
-        typed = self.prompt.selected_text if isinstance(self.screen, MainScreen) else ""
-        selected = self.screen.get_selected_text() or typed
-        if selected:
-            self.copy(selected)
-            self.screen.clear_selection()
-            if typed:
-                self.prompt.move_cursor(self.prompt.cursor_location)
-        return bool(selected)
 
     def action_leave(self) -> None:
         self._stopping.leave()
