@@ -39,7 +39,7 @@ async def test_tasks_lists_reads_and_stops_a_background_command(harness: MakeHar
         await on.types("/tasks\n")
         await on.until_screen(ListScreen)
         await on.press("d")
-        await on.until_shown("stopped")
+        await on.until_shown("stopped", "Started", " s ago")
         assert not os.path.exists(f"/proc/{one.pid}")
         await on.until(lambda: "in background" not in on.shown)
         assert [event.outcome for event in await on.recorded(BackgroundEnded)] == ["stopped"]

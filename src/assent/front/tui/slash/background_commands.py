@@ -27,7 +27,7 @@ async def tasks(context: "SlashContext", argument: str) -> None:
     async def keep(row: Row) -> None:
         await carry_out(context, KeepBackground(row.key, by=context.client.me))
 
-    columns = (Column("Process", right=True), Column("Command"), Column("State"), Column("Since", right=True))
+    columns = (Column("Process", right=True), Column("Command"), Column("State"), Column("Started", right=True))
     actions = [
         Action("enter", "show its output"),
         action(context, "d", "stop", stop),
@@ -40,10 +40,10 @@ async def tasks(context: "SlashContext", argument: str) -> None:
 
 
 def _row(one: "BackgroundCommand") -> Row:
-    since = span(max(0.0, time.time() - one.started_at))
+    started = f"{span(max(0.0, time.time() - one.started_at))} ago"
     style = "" if one.outcome else "$success"
     state = one.outcome or ("running, kept" if one.kept else "running")
-    return Row(one.call_id, (str(one.pid), one.command, state, since), one.command, style)
+    return Row(one.call_id, (str(one.pid), one.command, state, started), one.command, style)
 
 
 COMMANDS = (
