@@ -4,6 +4,8 @@ Such a rule covers what a model alone would ask about, but never text for a shel
 variables around a command are judged elsewhere.
 """
 
+from collections.abc import Iterator
+
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering
@@ -31,9 +33,13 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
         return _names_remote(use, texts, rules) and all(word.literal for word in stage.words)
     if covering(rules.ask, texts, use.names) is not None or texts[-1] in CODE_FROM_INPUT:
         return False
-    texts = _without_runtime(use, texts)
+    named = any(_names(rules, use, spelling) for spelling in _spellings(use, texts))
+    return named and all(word.literal for word in stage.words)
+
+
+def _names(rules: CommandRules, use: Use, texts: tuple[str, ...]) -> bool:
     # A rule of one word names a program, not a command.
-    named = (
+    return (
         texts in rules.exact
         or (len(texts) > 1 and texts in rules.allow)
         or _continues_script(use, texts, rules)
@@ -41,13 +47,12 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
         or _named_program_file(use, texts, rules)
         or (texts[1:] in _ONLY_TELLS and texts[:1] in rules.allow and _knows_help(use))
     )
-    return named and all(word.literal for word in stage.words)
 
 
 def naming(rules: CommandRules, name: str, use: Use, stage: Stage) -> Prefix:
     """The rule that does."""
     texts = (name, *(word.text for word in stage.words[1:]))
-    return covering((*rules.exact, *rules.allow), texts, _without_runtime(use, texts)) or texts
+    return covering((*rules.exact, *rules.allow), texts, *_spellings(use, texts)) or texts
 
 
 def _names_remote(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
@@ -110,12 +115,20 @@ RUNTIME = lazy_pattern(
 )
 
 
-def _without_runtime(use: Use, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """To a rule, `node --watch server.js` is `node server.js`."""
+def _spellings(use: Use, texts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """To a rule, `node --watch ./server.js` is `node server.js`, and the reverse."""
     at = 1
     while use.models[0].kind == "interpreter" and at < len(texts) and RUNTIME.fullmatch(texts[at]):
         at += 1
-    return (texts[0], *texts[at:])
+    yield (texts[0], *texts[at:])
+    if use.models[0].kind == "interpreter" and at < len(texts) and _is_script_file(texts[at]):
+        script = texts[at].removeprefix("./")
+        yield (texts[0], script if script != texts[at] else f"./{script}", *texts[at + 1 :])
+
+
+def _is_script_file(text: str) -> bool:
+    """By its ending: `deno run` has no file named `run`."""
+    return _SCRIPT.fullmatch(text) is not None and FILE_ENDING.search(text) is not None
 
 
 def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
