@@ -168,8 +168,11 @@ def test_a_paste_never_answers(program: Program, pasted: str):
         terminal.until(YES)
         terminal.read_for(QUIET)
         terminal.type(f"\x1b[200~{pasted}\x1b[201~")
+        terminal.until("Tab to answer")  # it is in the message now
         terminal.read_for(QUIET)
         assert program.events_of_type("approval.answered") == []
+        terminal.type("\t")
+        terminal.until(YES)
         terminal.decide("n", "⊘ run_shell_command")
     assert not (program.folder / "canary").exists()
 
