@@ -201,7 +201,7 @@ class _Screen(pyte.Screen):
         """Without trailing spaces. Only changed lines are joined again, because they are read often."""
         if len(self._rows) != self.lines:
             self._rows, self.dirty = [""] * self.lines, set(range(self.lines))
-        for y in self.dirty:
+        for y in self.dirty.intersection(range(self.lines)):  # after a resize, the cursor may be below the last line
             self._rows[y] = self._row(y)
         self.dirty.clear()
         return self._rows
