@@ -96,7 +96,7 @@ RUN = """
     hugo.toml antora-playbook.yml goreleaser.yml modd.conf Dioxus.toml Taskfile_linux.yml docker-bake.ci.hcl
     x.nomad.hcl x.tofu x.tofu.json Jamfile.v2 premake.lua x.sublime-build roles/web/tasks roles/web/handlers
     roles/web/library ansible/library filter_plugins callback_plugins group_vars host_vars hosts.ini inventory.yml
-    playbook.yml Kustomization patches/left-pad+1.0.0.patch debian/rules bare.git
+    playbook.yml Kustomization patches/left-pad+1.0.0.patch debian/rules bare.git prog-gdb.py
 """
 SECRET = """
     .ssh .gnupg .aws .azure .kube .password-store

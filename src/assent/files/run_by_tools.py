@@ -184,7 +184,7 @@ PATTERNS = r"""
     tauri\..+\.conf\.json5? | docker-bake\..+\.(?:hcl|json) | taskfile[._-].+\.ya?ml | gatsby-(?:ssr|browser)\.[jt]sx? |
     (?:action|become|cache|callback|connection|filter|inventory|lookup|strategy|test|vars)_plugins |
     (?:jest|vitest)\.setup\.[cm]?[jt]sx? | jamfile\..+ | premake\d*\.lua |
-    .+\.git |
+    .+\.git | .+-gdb\.(?:py|gdb|scm) |
     pulumi\..+\.ya?ml | \.?phpunit\..*xml.* | phpstan.*\.neon(?:\.dist)? | cmake(?:user)?presets.*\.json
 """
 PATHS = """
