@@ -1,6 +1,7 @@
 """Questions and answers: rows C1, C2, C4 to C7, C10, J3."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -148,6 +149,26 @@ async def test_part_of_a_diff_is_accepted_hunk_by_hunk():
     (call,) = await batch.results()
     assert harness.world.files["/w/f"] == old.replace("19\n", "last\n")
     assert "The user changed the arguments" in call.result.response["note"]
+
+
+@pytest.mark.spec("J3", "J6")
+@pytest.mark.parametrize("part", [{"hunks": (1,)}, {"content": "edited\n"}], ids=["hunks", "content"])
+async def test_parts_of_a_change_are_not_accepted_over_a_file_that_changed_since(part: dict[str, Any]):
+    harness = SchedulerHarness()
+    old = "".join(f"line {number}\n" for number in range(20))
+    harness.world.files["/w/f"] = old
+    wanted = old.replace("line 2\n", "two\n").replace("19\n", "last\n")
+    batch = await asked(harness, "edit_note", path="/w/f", content=wanted)
+    before = harness.approval("c1")
+    harness.world.files["/w/f"] = old + "mine\n"
+    with pytest.raises(Refused, match="the file has changed since it was shown"):
+        await harness.answer("c1", **part)
+    await harness.settle()
+    again = harness.approval("c1")
+    assert again.digest != before.digest and again.why == "what it would do has changed since it was shown"
+    assert harness.world.files["/w/f"] == old + "mine\n"
+    await harness.answer("c1", "cancel")
+    await batch.results()
 
 
 async def test_only_a_file_change_has_hunks():

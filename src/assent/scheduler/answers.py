@@ -29,6 +29,7 @@ from assent.scheduler.trial_runs import drop_trial
 from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
 CHANGED_SINCE_TRIED = "someone else has since changed files that the trial changed; review it again"
+CHANGED_SINCE_SHOWN = "the file has changed since it was shown to you; look at it again before you answer"
 NOT_ALLOWED = "User did not allow tool call"
 """The reason for a refusal that gives none."""
 
@@ -107,6 +108,9 @@ class Answers:
             if answer.outcome != "proceed_once":
                 raise Refused("changed arguments can only be approved once: `always` would not apply to what runs")
             invocation, action = await self._rebuilt(task, args)
+            if _builds_on_other(approval, action):
+                task.disturb()  # it is asked again
+                raise Refused(CHANGED_SINCE_SHOWN)
         approval = check_answer(task.call, answer)  # again: another answer may have arrived meanwhile
         self._use(task, invocation, action)
         task.answers = answer.answers
@@ -222,6 +226,15 @@ def _answered(answer: Answer, approval: Approval, key: str, args: JsonObject | N
         key=key,
         answers=answer.answers,
     )
+
+
+def _builds_on_other(approval: Approval, action: Action) -> bool:
+    """Whether the file is no longer what was shown: parts of the change, or edited content, would overwrite it."""
+    match approval.details, action.details:
+        case EditDetails(path=path, old=shown), EditDetails(path=same, old=old) if path == same:
+            return shown != old
+        case _:
+            return False
 
 
 def _taken(answer: Answer, key: str) -> tuple[CommandTaken, ...]:

@@ -408,7 +408,7 @@ class Scheduler:
 
 def _why_changed(task: CallTask) -> str:
     trial = trial_of(None if task.action is None else task.action.details)
-    return CHANGED_SINCE_TRIED if trial is not None else "an earlier call changed what it would do"
+    return CHANGED_SINCE_TRIED if trial is not None else "what it would do has changed since it was shown"
 
 
 def _may_stand(verdict: Verdict, task: CallTask) -> bool:
