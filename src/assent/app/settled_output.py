@@ -23,6 +23,11 @@ _NEW_LINE_MODE = 20
 _IN_LINE = r"\r(?!\n)|\x08|\x1b\[[0-9;?]*[CDGKhl]"
 _MOVES_IN_LINE = re.compile(_IN_LINE)
 _MOVES_AWAY = re.compile(r"\x1b\[[0-9;?]*[ABEFHJSTdfr]|\x1b[78M]")
+_HOME, _ERASE = r"\x1b\[(?:1;1)?[Hf]", r"\x1b\[[023]?J"
+_CLEARS = re.compile(rf"(?:{_HOME}{_ERASE}|\x1b\[[23]J|\x1bc)(?:{_HOME}|{_ERASE})*")
+"""Clears the screen, as `clear` does."""
+MOST_SCREENS = 5
+"""Of a program that clears the screen again and again, as `watch` does, only the last one is shown."""
 _UNSHOWN = re.compile(r"\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?")
 """Images and the like (DCS, SOS, PM, APC), which pyte would show as text."""
 _USUAL_LETTERS = re.compile(r"\x1b\(B|\x0f")
@@ -49,8 +54,17 @@ def without_charsets(text: str) -> str:
 
 
 def settled(text: str) -> str:
-    """The text after all overwriting and cursor movement; unchanged if there was none."""
-    text = without_charsets(text)
+    """The text after all overwriting and cursor movement; unchanged if there was none. What was cleared stays: a person
+    should see what the model sees.
+    """
+    *cleared, last = _CLEARS.split(without_charsets(text))
+    before = [screen for screen in cleared if screen.strip()]
+    if len(before) >= MOST_SCREENS:
+        return f"[{len(before):,} earlier screens, which the command cleared]\n{_settled(last)}"
+    return "".join([*(_settled(screen).rstrip("\n") + "\n" for screen in before), _settled(last)])
+
+
+def _settled(text: str) -> str:
     if moves_away(text):
         return _played(text, WIDTH, _height(text))
     if not moves_in_line(text):

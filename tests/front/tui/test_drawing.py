@@ -203,6 +203,19 @@ def test_a_character_without_width_takes_no_text_with_it(text: str, shown: str):
     assert settled(text) == shown
 
 
+@pytest.mark.parametrize(
+    "clear", ["\x1b[H\x1b[2J\x1b[3J", "\x1b[2J", "\x1b[H\x1b[J", "\x1bc", "\x1b[3J\x1b[1;1H\x1b[2J"]
+)
+def test_what_a_command_printed_before_it_cleared_the_screen_stays(clear: str):
+    assert settled(f"secret plan\n{clear}all is well\n") == "secret plan\nall is well\n"
+    assert settled(f"{clear}built\n{clear}") == "built\n"
+
+
+def test_of_a_program_that_clears_the_screen_again_and_again_the_last_screen_is_shown():
+    frames = "".join(f"\x1b[H\x1b[2JEvery 2 s: {number}\n" for number in range(30))
+    assert settled(frames) == "[29 earlier screens, which the command cleared]\nEvery 2 s: 29\n"
+
+
 def test_an_image_in_the_output_is_not_shown_as_text():
     assert settled("x\rbefore \x1bPq#0;2;0;0;0~~\x1b\\after") == "before after"
 
