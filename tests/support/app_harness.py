@@ -138,7 +138,10 @@ class AppHarness:
         await self.settle()
 
     async def until_idle(self) -> None:
+        """Until the turn is over and the screen shows it: the app draws several changes together, a moment later."""
         await self.until(lambda: self.runner.state.prompts and self.runner.state.open_prompt is None)
+        await self.settle()
+        self.app.transcript.redraw_now()
         await self.settle()
 
     async def recorded(self, kind: type[E]) -> list[E]:
