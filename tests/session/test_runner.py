@@ -626,7 +626,8 @@ async def test_what_a_person_runs_while_busy_waits_in_the_inbox_and_survives_clo
     await harness.until_waiting(runner)
     await runner.send(RunTool("run_note", {"text": "mine"}, by="ann"))
     await harness.until(lambda: runner.state.queued)
-    assert runner.state.queued[0].tool == "run_note"
+    (queued,) = runner.state.queued
+    assert (queued.tool, queued.text) == ("run_note", "run_note"), "not its arguments as code"
     await runner.close()
     async with await harness.open() as again:
         await harness.answer(again, "a")

@@ -47,4 +47,4 @@ def _queued(key: str, command: Submit | RunTool, *, held: bool) -> Queued:
         case Submit(text=text, by=by, steer=steer):
             return Queued(key=key, text=text, by=by, steer=steer, held=held)
         case RunTool(tool=tool, args=args, by=by):
-            return Queued(key=key, text=str(args.get("command") or args), by=by, tool=tool, held=held)
+            return Queued(key=key, text=str(args.get("command") or tool), by=by, tool=tool, held=held)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
-from assent.commands import Answer
+from assent.commands import Answer, RevokeGrant
 from assent.events import ApprovalAnswered, ApprovalRequested, CallFinished, GrantAdded
 from assent.front.tui.answer_screens import (
     AnswerBox,
@@ -93,8 +93,10 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHa
         await on.until_idle()
         assert (on.folder / "canary").read_text() == "x\nx\n"
         assert len(await on.recorded(ApprovalRequested)) == 1
-        assert len(await on.recorded(GrantAdded)) == 1
+        (added,) = await on.recorded(GrantAdded)
         await on.until_shown("Granted: ")
+        await on.runner.send(RevokeGrant(added.grant.id, by="bob"))
+        await on.until_shown("Revoked by bob: ", added.grant.reach[:20])
 
 
 @pytest.mark.spec("J4")

@@ -383,7 +383,7 @@ async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
     )
     async with open_slash(harness, preferences) as slash:
         screen = await slash.open("/approvals")
-        assert screen.rows == [] and "Nothing is waiting for you." in slash.text()
+        assert screen.rows == [] and "Nothing is waiting for you. /policy lists" in slash.text()
         await slash.runner.send(Submit("go"))
         await slash.until(lambda: len(screen.rows) == 2)
         assert {row.cells[1] for row in screen.rows} == {"rm -r x", "create a"}

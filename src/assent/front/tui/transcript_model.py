@@ -152,6 +152,8 @@ class TranscriptModel:
         self._me = me
         self.items: list[Item] = []
         self._calls: dict[str, CallItem] = {}
+        self._reaches: dict[str, str] = {}
+        """By grant: what it covers."""
         self._prompts: dict[str, PromptItem] = {}
         """By prompt id: the prompt that began the turn."""
         self._unfinished = 0
@@ -349,9 +351,11 @@ class TranscriptModel:
     def _note_grant(self, event: GrantAdded | GrantRevoked) -> None:
         match event:
             case GrantAdded(grant=grant):
-                self.add(NoteItem(f"Granted: {grant.reach.rstrip('.')}."))
+                self._reaches[grant.id] = grant.reach.rstrip(".")
+                self.add(NoteItem(f"Granted: {self._reaches[grant.id]}."))
             case GrantRevoked(grant_id=grant_id, by=by):
-                self.add(NoteItem(f"The grant {grant_id} was revoked by {who(by, self._me)}."))
+                what = self._reaches.get(grant_id, f"the grant {grant_id} of an earlier session")
+                self.add(NoteItem(f"Revoked by {who(by, self._me)}: {what}."))
 
 
 def _items_of(event: ModelReplied) -> Sequence[Item]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from textual.content import Content
 
-from assent.app.wording import safe, span, who
+from assent.app.wording import count, safe, span, who
 from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
 from assent.commands import RevokeGrant
 from assent.front.tui.lists import Action, Column, Row
@@ -68,7 +68,7 @@ async def policy(context: "SlashContext", argument: str) -> None:
 
 
 def _grant(grant: Grant, used: int, me: str) -> _Standing:
-    uses = f"used {used} of {grant.max_uses} times" if grant.max_uses is not None else f"used {used} times"
+    uses = f"used {used} of {grant.max_uses} times" if grant.max_uses is not None else f"used {count(used, 'time')}"
     until = f"until {when(grant.expires_at)}" if grant.expires_at is not None else _LASTS[grant.lasts]
     by = who(grant.by, me)
     lines = (
@@ -101,7 +101,8 @@ async def approvals(context: "SlashContext", argument: str) -> None:
 
     columns = (Column("Tool"), Column("Would"), Column("Waiting", right=True), Column("Risk"))
     actions = [Action("enter", "open the question")]
-    if chosen := await choose(context, "Waiting for you", columns, source, actions, "Nothing is waiting for you."):
+    empty = "Nothing is waiting for you. /policy lists your rules and grants."
+    if chosen := await choose(context, "Waiting for you", columns, source, actions, empty):
         await context.answer_now(chosen.key)
 
 
