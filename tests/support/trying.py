@@ -1,6 +1,7 @@
 """Tries commands on a workspace, for tests: one command, what it would do, and what applying it does."""
 
 import os
+import secrets
 from pathlib import Path
 
 from assent.approval import ExecDetails
@@ -19,7 +20,8 @@ from assent.trial import ShownEffect, Trial
 from assent.web.connection_verdict import Access, ConnectionEnd
 from assent.web.destinations import Destination
 
-MARK = "0123456789abcdef"
+MARK = secrets.token_hex(8)
+"""Of this process only: a trial that ends kills whatever has its mark, also in other processes with tests."""
 
 
 class Quiet:
