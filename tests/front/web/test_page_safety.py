@@ -166,16 +166,21 @@ AREA = "document.querySelector('.scroll-area')"
 
 
 NEXT = """() => {
-    const [button] = document.querySelectorAll(".next-unseen");
-    const before = button?.textContent;
-    button?.click();
+    const next = () => document.querySelector(".next-unseen");
+    const before = next()?.textContent;
+    let looks = 0;
     return new Promise((done) => {
-        const same = () => document.querySelector(".next-unseen")?.textContent === before;
-        const look = () => (same() ? setTimeout(look, 20) : done(null));
+        const look = () => {
+            if (looks && next()?.textContent !== before) return done(null);
+            if (looks++ % 100 === 0) next()?.click();
+            setTimeout(look, 20);
+        };
         look();
     });
 }"""
-"""Goes to the next unseen line, if there is one, and waits until fewer are left."""
+"""Goes to the next unseen line, if there is one, and waits until fewer are left. Presses again every two seconds, as a
+person would: on a busy machine the page may scroll by itself meanwhile.
+"""
 
 
 def _to_the_end(tab: Tab, yes: Locator) -> int:
