@@ -28,6 +28,10 @@ _CLEARS = re.compile(rf"(?:{_HOME}{_ERASE}|\x1b\[[23]J|\x1bc)(?:{_HOME}|{_ERASE}
 """Clears the screen, as `clear` does."""
 MOST_SCREENS = 5
 """Of a program that clears the screen again and again, as `watch` does, only the last one is shown."""
+MOST_OVERWRITTEN = 4
+"""Lines that are shown; of a program that draws its progress again and again, they are only counted."""
+MOST_SOUGHT = 100
+"""Lines for which the whole screen is searched: to search it for every line would take too long."""
 _UNSHOWN = re.compile(r"\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?")
 """Images and the like (DCS, SOS, PM, APC), which pyte would show as text."""
 _USUAL_LETTERS = re.compile(r"\x1b\(B|\x0f")
@@ -53,24 +57,50 @@ def without_charsets(text: str) -> str:
     return _USUAL_LETTERS.sub("", text) if "\x1b(" in text or "\x0f" in text else text
 
 
-def settled(text: str) -> str:
-    """The text after all overwriting and cursor movement; unchanged if there was none. What was cleared stays: a person
-    should see what the model sees.
+def settled(text: str, *, running: bool = False) -> str:
+    """The text after all overwriting and cursor movement; unchanged if there was none. What was cleared stays, and what
+    was overwritten when the command has ended: a person should see what the model sees.
     """
     *cleared, last = _CLEARS.split(without_charsets(text))
     before = [screen for screen in cleared if screen.strip()]
     if len(before) >= MOST_SCREENS:
-        return f"[{len(before):,} earlier screens, which the command cleared]\n{_settled(last)}"
-    return "".join([*(_settled(screen).rstrip("\n") + "\n" for screen in before), _settled(last)])
+        return f"[{len(before):,} earlier screens, which the command cleared]\n{_settled(last, running)}"
+    return "".join([*(_settled(screen, running).rstrip("\n") + "\n" for screen in before), _settled(last, running)])
 
 
-def _settled(text: str) -> str:
+def _settled(text: str, running: bool) -> str:
     if moves_away(text):
-        return _played(text, WIDTH, _height(text))
+        final = _played(text, WIDTH, _height(text))
+        return final if running else _with_overwritten(text, final)
     if not moves_in_line(text):
         return text
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(_played(line, len(line) + 1, 1) if moves_in_line(line) else line for line in lines)
+
+
+def _with_overwritten(text: str, final: str) -> str:
+    """The final screen, below the lines that it shows no longer: the model gets them too."""
+    lost = _overwritten(text, final)
+    if len(lost) > MOST_OVERWRITTEN:
+        return f"[{len(lost):,} lines that the command overwrote; the model gets them too]\n{final}"
+    return "".join(f"[overwritten] {line}\n" for line in lost) + final
+
+
+def _overwritten(text: str, final: str) -> list[str]:
+    from assent.process.plain_text import plain
+
+    rows = plain(final).split("\n")
+    known = {_letters(row) for row in rows}
+    lost = [line for line in plain(text).split("\n") if _letters(line) not in known]
+    if len(lost) > MOST_SOUGHT:
+        return lost
+    whole = _letters("".join(rows))
+    return [line for line in lost if _letters(line) not in whole]
+
+
+def _letters(line: str) -> str:
+    """A long line is wrapped, and a program may move the cursor instead of printing blanks."""
+    return "".join(line.split())
 
 
 def _height(text: str) -> int:

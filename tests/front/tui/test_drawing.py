@@ -178,7 +178,7 @@ async def test_output_that_is_no_text_is_counted():
         ("plain\ntext\n", "plain\ntext\n"),
         ("10%\r20%\r30%\ndone", "30%\ndone"),
         ("abc\x08\x08X", "aXc"),
-        ("one\ntwo\x1b[1A\rONE", "ONE\ntwo"),
+        ("one\ntwo\x1b[1A\rone!", "one!\ntwo"),
         ("gone\x1b[2K\rhere", "here"),
         ("\x1b[1mbold\x1b(B\x1b[m and \x0fplain", "\x1b[1mbold\x1b[m and plain"),
         ("\x1b[31mred\x1b[0m\rRED", "\x1b[31m\x1b[0mRED"),
@@ -196,7 +196,7 @@ def test_what_was_written_over_is_gone(text: str, shown: str):
         ("x\r\u202eabc\u202c zero\u200bwidth", "\u202eabc\u202c zero\u200bwidth"),
         ("x\rcafe\u0301 au lait", "caf\u00e9 au lait"),
         ("x\rone\x85two", "one\x85two"),
-        ("one\ntwo\x1b[1A\r\ufeffONE", "\ufeffONE\ntwo"),
+        ("one\ntwo\x1b[1A\r\ufeffone!", "\ufeffone!\ntwo"),
     ],
 )
 def test_a_character_without_width_takes_no_text_with_it(text: str, shown: str):
@@ -214,6 +214,21 @@ def test_what_a_command_printed_before_it_cleared_the_screen_stays(clear: str):
 def test_of_a_program_that_clears_the_screen_again_and_again_the_last_screen_is_shown():
     frames = "".join(f"\x1b[H\x1b[2JEvery 2 s: {number}\n" for number in range(30))
     assert settled(frames) == "[29 earlier screens, which the command cleared]\nEvery 2 s: 29\n"
+
+
+@pytest.mark.parametrize("back", ["\x1b[1A\x1b[2K", "\x1b[F\x1b[K", "\x1bM\x1b[2K", "\x1b[1A\r\x1b[J"])
+def test_a_line_that_a_command_erased_is_shown_as_such(back: str):
+    assert settled(f"start\nsecret plan\n{back}all is well\n") == "[overwritten] secret plan\nstart\nall is well"
+
+
+def test_the_frames_of_a_progress_display_are_counted():
+    frames = "".join(f"layer 1: {number} %\nlayer 2: {number} %\n\x1b[2A" for number in range(0, 101, 10))
+    counted = "[20 lines that the command overwrote; the model gets them too]\n"
+    assert settled(frames) == counted + "layer 1: 100 %\nlayer 2: 100 %"
+
+
+def test_a_long_line_that_is_wrapped_is_not_taken_for_an_overwritten_one():
+    assert settled("x" * 300 + "\nabc\n\x1b[1Aabc\n").startswith("x")
 
 
 def test_an_image_in_the_output_is_not_shown_as_text():

@@ -127,7 +127,7 @@ def _live(styler: TextStyler, call: Executing, width: int, limit: int) -> list[S
         return []
     from assent.app.settled_output import settled
 
-    return styler.terminal(settled(call.output[-200 * limit :]).rstrip("\n"), width)[-limit:]
+    return styler.terminal(settled(call.output[-200 * limit :], running=True).rstrip("\n"), width)[-limit:]
 
 
 def _body(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
