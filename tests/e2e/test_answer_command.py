@@ -105,6 +105,21 @@ def test_an_answer_may_bring_other_content_or_other_arguments(program: Program):
     assert (program.folder / "canary").read_text() == "y\n"
 
 
+@pytest.mark.spec("C10")
+@pytest.mark.spec("J3")
+def test_a_yes_to_a_change_of_a_file_that_has_changed_since_does_not_count_as_answered(program: Program):
+    running, session = start_waiting(program, write("new.txt", "the model's\n"))
+    with running:
+        (program.folder / "new.txt").write_text("someone else's\n")
+        early = program.run("answer", session, "write", "yes")
+        assert (program.folder / "new.txt").read_text() == "someone else's\n"
+        again = program.run("answer", session, "write", "yes")
+        running.wait()
+    assert (early.code, early.out) == (42, "")
+    assert "it did not run and needs a new answer, because " in early.err
+    assert "someone else's" in again.err and again.out == "Answered.\n"
+
+
 @pytest.mark.spec("B11")
 def test_always_releases_the_other_call_that_it_covers(program: Program):
     (program.folder / "add.py").write_text("print('x', file=open('canary', 'a'))")

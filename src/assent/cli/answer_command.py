@@ -1,6 +1,7 @@
 """`assent answer SESSION CALL OUTCOME`: answers a waiting call from another terminal."""
 
 import argparse
+import asyncio
 import os
 import sys
 from collections.abc import Iterator
@@ -18,11 +19,12 @@ from assent.app.session_log import SessionLog
 from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
 from assent.app.style import Style
-from assent.app.wording import one_line, who
+from assent.app.wording import one_line, short_quotes, who
 from assent.approval import OUTCOMES, Outcome
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.commands import Answer
+from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.parts import JsonObject
 
 SHORT_OUTCOMES: dict[str, Outcome] = {
@@ -40,6 +42,11 @@ SHORT_OUTCOMES: dict[str, Outcome] = {
 
 OF_TRIALS = ("apply", "direct", "discard")
 """They say what happens to the effects of a trial. A command that was not tried must not run because of one."""
+
+
+APPROVES = ("proceed_once", "proceed_always", "proceed_always_server", "proceed_always_tool", "run_directly")
+LONGEST_CHECK = 1.0
+"""Seconds to see what becomes of a yes: the session looks at the files once more before the call runs."""
 
 
 class BadAnswer(ValueError):
@@ -95,7 +102,11 @@ async def _answer(args: argparse.Namespace) -> int:
         command = _command(args, call)
         for line in (*question_lines(call, Style.for_stream(sys.stderr)), *_reach(command, call)):
             sys.stderr.write(line + "\n")
-        return _told(await CommandSender(log).send(session, command, after=state.seq), session)
+        sent = await CommandSender(log).send(session, command, after=state.seq)
+        alone = len(state.waiting()) == 1  # otherwise it runs after the other questions are answered
+        if sent.state == "taken" and alone and command.outcome in APPROVES:
+            await _check_not_asked_again(log, session, call.request.call_id, state.seq)
+        return _told(sent, session)
     finally:
         await log.close()
 
@@ -119,6 +130,34 @@ async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApprova
     for item in await log.inbox(session):
         if isinstance(item.command, Answer) and item.command.call_id == call.request.call_id:
             raise BadAnswer(f"an answer from {who(item.command.by)} is already recorded: {item.command.outcome}")
+
+
+async def _check_not_asked_again(log: SessionLog, session: str, call_id: str, after: int) -> None:
+    changed = asyncio.Event()
+    stop = log.watch(session, changed.set)
+    try:
+        async with asyncio.timeout(LONGEST_CHECK):
+            while not await _runs(log, session, call_id, after):
+                await changed.wait()
+                changed.clear()
+    except TimeoutError:  # it waits for its turn
+        pass
+    finally:
+        stop()
+
+
+async def _runs(log: SessionLog, session: str, call_id: str, after: int) -> bool:
+    """Whether the call has started, or is over."""
+    for envelope in await log.read(session, after):
+        match envelope.event:
+            case ApprovalRequested(call_id=one, approval=approval) if one == call_id:
+                why = one_line(short_quotes(approval.why))
+                raise BadAnswer(f"it did not run and needs a new answer, because {why}")
+            case CallStarted(call_id=one) | CallFinished(call_id=one) if one == call_id:
+                return True
+            case _:
+                pass
+    return False
 
 
 def _command(args: argparse.Namespace, call: AwaitingApproval) -> Answer:
