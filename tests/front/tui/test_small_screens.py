@@ -109,6 +109,16 @@ async def test_what_is_typed_stays_on_the_screen_below_a_long_question(harness: 
         await on.until_shown("  def", "default", "make deploy")
 
 
+async def test_while_the_model_works_a_low_screen_shows_it_and_how_to_cancel(harness: MakeHarness):
+    streaming: Json = {"chunks": [{"text": "Once upon"}, {"pause_ms": 600_000}]}
+    async with harness(streaming).open(prompt="tell", size=(40, 12)) as on:
+        await on.until_shown("✦ Once upon", "Esc to cancel")
+        rows = on.app.query_one(Transcript).size.height
+        await on.press("escape")
+        await on.until_gone("Esc to cancel")
+        await on.until(lambda: on.app.query_one(Transcript).size.height == rows + 1)
+
+
 async def test_lines_that_the_answers_push_away_have_not_been_seen(harness: MakeHarness):
     """The keys of a question take several lines at this width, which is known only when they are drawn."""
     said = "Deploys what is here to the servers that people use"

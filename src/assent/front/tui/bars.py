@@ -28,12 +28,14 @@ NEARLY_FULL = 0.8
 
 
 class StatusLine(Static):
-    """A spinner with the time while something runs; empty, and without a timer, otherwise."""
+    """A spinner with the time while something runs; empty, and without a timer, otherwise. Then it takes no line of a low
+    screen.
+    """
 
     def __init__(
         self, styler: Callable[[], TextStyler], clock: Callable[[], float], timer: Callable[[], float]
     ) -> None:
-        super().__init__(id="status")
+        super().__init__(id="status", classes="-idle")
         self._styler = styler
         self._clock, self._timer = clock, timer
         self._since: float | None = None
@@ -47,6 +49,7 @@ class StatusLine(Static):
         """`hint` says how to cancel it, or how it ends."""
         if (self._since, self._doing, self._hint) == (since, doing, hint):
             return  # the timer draws it
+        self.remove_class("-idle")
         if since != self._since:
             self._began = self._timer() - elapsed.since(since, self._clock())
         self._since, self._doing, self._hint = since, doing, hint
@@ -58,6 +61,7 @@ class StatusLine(Static):
         if self._since is None:
             return
         self._since = None
+        self.add_class("-idle")
         if self._beat is not None:
             self._beat.stop()
             self._beat = None
