@@ -1,5 +1,6 @@
 """`assent answer` from another terminal: while the session runs, and while nobody has it open."""
 
+import re
 import signal
 
 import pytest
@@ -39,6 +40,18 @@ def test_an_answer_from_another_process_lets_the_call_run_once(program: Program)
     assert (program.folder / "canary").read_text() == "x\n"
     (decided,) = program.events_of_type("call.scheduled")
     assert decided["decision"]["by"].startswith("ann@pid")
+
+
+@pytest.mark.spec("C10")
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_run_that_waits_says_for_what_and_how_to_answer(program: Program, output: str):
+    model = program.scenario(asks_for(CANARY), says("Done."))
+    with program.start("-p", "go", "-m", model, "--ask", "wait", "-o", output) as running:
+        running.until_error("yes (or no)\n")
+        (answer,) = re.findall(r"To answer it: assent (answer \S+ \S+ yes)", running.printed_errors())
+        assert program.run(*answer.split()).out == "Answered.\n"
+        ended = running.wait()
+    assert ended.code == 0 and (program.folder / "canary").read_text() == "x\n"
 
 
 @pytest.mark.spec("F1")

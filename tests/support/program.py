@@ -110,6 +110,11 @@ class Running:
     def until_type(self, name: str) -> Json:
         return self.until(lambda event: event["type"] == name)
 
+    def printed_errors(self) -> str:
+        """Standard error so far."""
+        with self._heard:
+            return b"".join(self._errors).decode()
+
     def errors(self) -> str:
         """Standard error, once the process has ended."""
         self._stderr.join()

@@ -60,7 +60,7 @@ class Run(Struct, frozen=True, kw_only=True):
 async def run(request: Run, log: SessionLog) -> int:
     """Closes the log at the end."""
     console = Console.for_stderr()
-    output = make_output(request.output, console)
+    output = make_output(request.output, console, waits=request.asking == "wait")
     try:
         return await _run(request, log, output, console)
     except ModelError as error:

@@ -14,6 +14,7 @@ from assent.app.style import Style
 from assent.app.wording import attached_words, call_about, ended_badly, one_line, safe, shortened_words, took
 from assent.events import (
     ApprovalAnswered,
+    ApprovalRequested,
     CallFinished,
     CallOutput,
     CallRequest,
@@ -56,11 +57,15 @@ class Output(Protocol):
 
 
 class JsonOutput:
+    def __init__(self, *, waits: bool = False) -> None:
+        self._waits = waits
+
     def known(self, request: CallRequest) -> None:
         pass
 
     def event(self, envelope: Envelope) -> None:
-        pass
+        if self._waits and isinstance(envelope.event, ApprovalRequested):
+            _write(sys.stderr, f"{how_to_answer(envelope.session, envelope.event)}\n")
 
     def flush(self) -> None:
         pass
@@ -92,9 +97,10 @@ REFUSED = "Refused, so the turn ends here. If you give a reason (n use the other
 class TextOutput:
     """On a terminal, the reply appears as it arrives; in a pipe, only complete replies are written."""
 
-    def __init__(self, console: Console, *, live: bool) -> None:
-        """`live`: show what commands print while they run."""
+    def __init__(self, console: Console, *, live: bool, waits: bool = False) -> None:
+        """`live`: show what commands print while they run. `waits`: questions are answered from elsewhere."""
         self._console = console
+        self._waits = waits
         self._style = console.style
         self._shows_live = live
         self._streams = sys.stdout.isatty()
@@ -117,6 +123,8 @@ class TextOutput:
             case TextDelta(text=text):
                 if self._streams:
                     self._stream(text)
+            case ApprovalRequested() if self._waits:
+                self._note(how_to_answer(envelope.session, envelope.event))
             case ApprovalAnswered(outcome="cancel", reason=""):
                 self._refused = True
             case ModelReplied(parts=parts):
@@ -252,6 +260,16 @@ class TextOutput:
             self._column_open = False
 
 
+def how_to_answer(session: str, asked: ApprovalRequested) -> str:
+    from assent.app.question_text import question_title
+
+    return (
+        f"? {one_line(question_title(asked.approval.details))}: waiting for an answer from another terminal.\n"
+        f"  To see it:    assent sessions show {session}\n"
+        f"  To answer it: assent answer {session} {safe(asked.call_id, 'label')} yes (or no)"
+    )
+
+
 def call_label(request: CallRequest, style: Style) -> str:
     """The tool and what it is about, on one line."""
     return f"{style.bold(safe(request.tool, 'label'))} {safe(call_about(request), 'label')}".rstrip()
@@ -277,11 +295,11 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
-def make_output(kind: str, console: Console | None = None) -> Output:
+def make_output(kind: str, console: Console | None = None, *, waits: bool = False) -> Output:
     match kind:
         case "json":
-            return JsonOutput()
+            return JsonOutput(waits=waits)
         case "stream-json":
             return StreamJsonOutput()
         case _:
-            return TextOutput(console or Console.for_stderr(), live=sys.stderr.isatty())
+            return TextOutput(console or Console.for_stderr(), live=sys.stderr.isatty(), waits=waits)

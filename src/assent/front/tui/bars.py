@@ -28,8 +28,8 @@ NEARLY_FULL = 0.8
 
 
 class StatusLine(Static):
-    """A spinner with the time while something runs; empty, and without a timer, otherwise. Then it takes no line of a low
-    screen.
+    """A spinner with the time while something runs; empty, and without a timer, otherwise. A low screen has no line for
+    it then.
     """
 
     def __init__(
