@@ -12,6 +12,7 @@ import pytest
 
 from assent.app import command_sender
 from assent.app.command_sender import Closed, CommandSender, Outcomes, Sent, WakeResult, run, send
+from assent.app.model_access import NoModel
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.storage import open_log
 from assent.commands import Command, Rename, RevokeGrant, RunTool, person_call_id
@@ -31,12 +32,14 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def opened(env: dict[str, str], folder: Path, only: str = "") -> AsyncGenerator[tuple[LocalClient, SessionLog]]:
+async def opened(
+    env: dict[str, str], folder: Path, only: str = "", by: str = "test"
+) -> AsyncGenerator[tuple[LocalClient, SessionLog]]:
     """A session that runs over one log, and another log on the same file, as another process has it."""
     scenario = folder / "scenario.json"
     scenario.write_bytes(msgspec.json.encode({"replies": [says("Hi.")]}))
     log, elsewhere = open_log(env), open_log(env)
-    setup = SessionSetup(env=env, settings=Settings(model=f"scripted:{scenario}"), client="test", only=only)
+    setup = SessionSetup(env=env, settings=Settings(model=f"scripted:{scenario}"), client=by, only=only)
     client = await open_session(log, NewSession(str(folder)), setup)
     try:
         yield client, elsewhere
@@ -70,6 +73,30 @@ async def test_a_session_that_nobody_runs_keeps_the_command_for_later() -> None:
     session = await create_session(log, "/w", "scripted", "default")
     assert await CommandSender(log).send(session, Rename("shop", by="ann")) == Sent("recorded")
     assert [item.command for item in await log.inbox(session)] == [Rename("shop", by="ann")]
+
+
+async def test_a_session_that_a_server_parked_is_opened_for_the_command(env: dict[str, str], tmp_path: Path) -> None:
+    async with opened(env, tmp_path, by="serve") as (client, elsewhere):
+        session = client.state.session
+        await client.close()
+        sending = asyncio.create_task(CommandSender(elsewhere).send(session, Rename("shop", by="ann")))
+        while not await elsewhere.inbox(session):  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        setup = SessionSetup(env=env, settings=Settings(), client="serve", open_model=lambda _: NoModel())
+        log = open_log(env)
+        async with await open_session(log, await log.info(session), setup):
+            assert await sending == Sent("taken")
+        await log.close()
+
+
+async def test_without_its_server_a_session_keeps_the_command_for_whoever_opens_it(
+    env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_sender, "SERVER_TIMEOUT", 0.05)
+    async with opened(env, tmp_path, by="serve") as (client, elsewhere):
+        await client.close()
+        sent = await CommandSender(elsewhere).send(client.state.session, Rename("shop", by="ann"))
+        assert sent == Sent("served") and "when its server runs or you resume it" in sent.waits("s1")
 
 
 async def test_the_session_ends_before_it_took_the_command(env: dict[str, str], tmp_path: Path) -> None:

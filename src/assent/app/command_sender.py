@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from assent.commands import Command, RunTool, person_call_id
 from assent.events import ApprovalAnswered, CallFinished, CommandTaken, Envelope
+from assent.session.server_clients import SERVER_CLIENTS
 
 if TYPE_CHECKING:  # the terminal UI has a client, and needs no log
     from assent.app.session_client import SessionClient
@@ -23,11 +24,15 @@ T = TypeVar("T")
 
 COMMAND_TIMEOUT = 10.0
 """Seconds to wait for a running session."""
+SERVER_TIMEOUT = 5.0
+"""Seconds to wait for a server, which opens its session for a command; perhaps it is not running."""
 POLL_INTERVAL = 0.3
 """Seconds between checks that the other process is still running: one that dies says nothing."""
 
-WakeResult = Literal["here", "elsewhere", "nobody"]
-"""Where a session runs: in this process, whose events `Outcomes` receives; in another one; or nowhere."""
+WakeResult = Literal["here", "elsewhere", "server", "nobody"]
+"""Where a session runs: in this process, whose events `Outcomes` receives; in another one; or nowhere, but a server
+opens it if one is running.
+"""
 
 
 class Closed(Exception):
@@ -35,15 +40,19 @@ class Closed(Exception):
 
 
 class Sent(Struct, frozen=True):
-    """`recorded`: nobody runs the session; `ended`: its process is gone; `busy`: its process has not taken it yet."""
+    """`recorded`: nobody runs the session; `served`: a server will open it; `ended`: its process is gone; `busy`: its
+    process has not taken it yet.
+    """
 
-    state: Literal["taken", "refused", "recorded", "ended", "busy"]
+    state: Literal["taken", "refused", "recorded", "served", "ended", "busy"]
     problem: str = ""
 
     def waits(self, session: str) -> str:
         """What happens to a command that is still in the inbox, in words."""
         if self.state == "busy":
             return "Recorded. The session is busy and will take it as soon as it can."
+        if self.state == "served":
+            return f"Recorded. It takes effect when its server runs or you resume it: assent --resume {session}"
         meanwhile = "The session ended before it took this. " if self.state == "ended" else ""
         return f"Recorded. {meanwhile}It takes effect when the session is resumed: assent --resume {session}"
 
@@ -190,19 +199,21 @@ class CommandSender:
             if not fresh:  # it was sent before, and may have its outcome already
                 after = await self._read_on(session, 0)
             try:
-                async with asyncio.timeout(max_wait):
-                    if where == "elsewhere":
-                        return await self._follow(session, after, outcome, found)
-                    return await outcome.until(found)
+                async with asyncio.timeout(SERVER_TIMEOUT if where == "server" else max_wait):
+                    if where == "here":
+                        return await outcome.until(found)
+                    return await self._follow(session, after, outcome, found, opening=where == "server")
             except TimeoutError:
-                return Sent("busy")
+                return Sent("served" if where == "server" and not await self._log.is_open(session) else "busy")
 
     async def _put(self, session: str, command: Command, key: str, stamp: "Stamp | None") -> tuple[bool, WakeResult]:
         """Whether the command is new, and where the session runs."""
         if self._wake is None:
             running = await self._log.is_open(session)  # before `put`: a process that dies in between counts
             fresh = await self._log.put(session, key, command, stamp)
-            return fresh, "elsewhere" if running or await self._log.is_open(session) else "nobody"
+            if running or await self._log.is_open(session):
+                return fresh, "elsewhere"
+            return fresh, "server" if (await self._log.info(session)).client in SERVER_CLIENTS else "nobody"
         put, woken = self._log.put(session, key, command, stamp), self._wake(session)
         fresh, where = await asyncio.gather(put, woken, return_exceptions=True)
         if isinstance(fresh, BaseException):
@@ -212,9 +223,9 @@ class CommandSender:
         return fresh, where
 
     async def _follow(
-        self, session: str, after: int, outcome: Outcome, found: Callable[[Outcome], T | None]
+        self, session: str, after: int, outcome: Outcome, found: Callable[[Outcome], T | None], *, opening: bool
     ) -> T | Sent:
-        """Another process has the session open: its events tell the outcome."""
+        """Another process has the session open, or opens it: its events tell the outcome."""
         stop = self._log.watch(session, outcome.happened.set)
         try:
             while (end := found(outcome)) is None:  # it may have been told by the process itself
@@ -223,7 +234,7 @@ class CommandSender:
                 after = await self._read_on(session, after)
                 if (end := found(outcome)) is not None:
                     break
-                if not running:
+                if not running and not opening:
                     return Sent("taken" if outcome.answered else "ended")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(outcome.happened.wait(), POLL_INTERVAL)

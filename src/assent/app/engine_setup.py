@@ -18,6 +18,7 @@ from assent.session.engine import (
     SessionEngine,
 )
 from assent.session.log import LogUnavailable, SessionInfo, SessionLog
+from assent.session.server_clients import SERVE
 
 if TYPE_CHECKING:
     from assent.temporal.temporal_engine import TemporalEngine
@@ -33,8 +34,6 @@ class EngineSetup(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     models: ModelAccess
     """Also has the settings, which may change while the server runs."""
-    client: str
-    """Who opens the sessions; those opened under this name are ours after a restart."""
     linger: float = LINGER_SECONDS
     max_resting: int = MAX_RESTING
     engine: str = ""
@@ -51,14 +50,14 @@ def make_engine(log: SessionLog, setup: EngineSetup, listeners: Sequence[Listene
         how = SessionSetup(
             env=setup.env,
             settings=setup.models.settings,
-            client=setup.client,
+            client=SERVE,
             models=setup.models,
             listeners=listeners,
             give_way=give_way,
         )
         return await open_for_server(log, how, session)
 
-    return LocalEngine(log, opened, setup.client, linger=setup.linger, max_resting=setup.max_resting)
+    return LocalEngine(log, opened, SERVE, linger=setup.linger, max_resting=setup.max_resting)
 
 
 def make_remote_engine(log: SessionLog, url: str, workspaces: Workspaces) -> "TemporalEngine":

@@ -27,9 +27,10 @@ from assent.session.log import (
     WorkspaceUnavailable,
 )
 from assent.session.parked_work import has_work
+from assent.session.server_clients import WORK
 from assent.temporal.session_workflow import ACTIVITY, Attempt, Ended, SessionWorkflow
 from assent.temporal.sweeper import Sweeper
-from assent.temporal.temporal_engine import CLIENT, QUEUE, queue_of_host
+from assent.temporal.temporal_engine import QUEUE, queue_of_host
 
 BEAT_SECONDS = 1.0
 LINGER_SECONDS = 5.0
@@ -113,7 +114,7 @@ class SessionActivity:
         """If a person has it open in a terminal, it continues there. But a worker that is closing it, for an older
         attempt, is about to release it."""
         info = (await self._log.infos([session])).get(session)
-        if info is not None and info.client in (CLIENT, "") and await has_work(self._log, session):
+        if info is not None and info.client in (WORK, "") and await has_work(self._log, session):
             raise ApplicationError(str(error)) from error
         return Ended("parked")
 

@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from assent.session.engine import CANNOT_OPEN, Activity
 from assent.session.log import LogUnavailable, NoSuchSession, SessionBusy, SessionLog
+from assent.session.server_clients import WORK
 from assent.session.state import SessionState
 from assent.temporal.session_workflow import NUDGE, WORKFLOW, SessionWorkflow, Supervised
 from assent.temporal.temporal_address import RPC_TIMEOUT, TemporalAddress
@@ -23,7 +24,6 @@ from assent.temporal.temporal_address import RPC_TIMEOUT, TemporalAddress
 if TYPE_CHECKING:
     from assent.mcp.offers import PromptServers
 
-CLIENT = "work"
 """Who opens the sessions, as recorded in the log."""
 QUEUE = "assent"
 """Where workflows run, and the sessions whose workspace every worker has."""
@@ -44,7 +44,7 @@ def queue_of_host(host: str) -> str:
 class TemporalEngine:
     """`host_of` says which host has a folder; empty: all of them do."""
 
-    shared = CLIENT
+    shared = WORK
     open_sessions = 0
     parked = 0
     calm = True

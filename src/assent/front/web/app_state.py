@@ -42,8 +42,6 @@ from assent.transient_events import Queued
 if TYPE_CHECKING:  # only for a server whose sessions run on workers
     from assent.app.live_events import EventSubscriber, Heard
 
-CLIENT = "serve"
-
 
 class Setup(Struct, frozen=True, kw_only=True):
     """The options of `assent serve`."""
@@ -69,7 +67,6 @@ class Setup(Struct, frozen=True, kw_only=True):
         return EngineSetup(
             env=self.env,
             models=models,
-            client=CLIENT,
             linger=self.linger,
             max_resting=self.max_resting,
             engine=self.remote_engine,
