@@ -30,6 +30,7 @@ from assent.front.tui.host import (
     ServerInfo,
     ServerResource,
     ToolInfo,
+    WaitingQuestion,
 )
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.reading import Reading
@@ -74,6 +75,12 @@ class FakeHost:
 
     async def sessions(self) -> Sequence[SessionInfo]:
         return await self.harness.log.sessions()
+
+    async def waiting(self) -> Sequence[WaitingQuestion]:
+        return [
+            WaitingQuestion(one.session, f"about {one.session}", one.asked_at, one.approval)
+            for one in await self.harness.log.waiting()
+        ]
 
     async def fork(self, session: str) -> str:
         if not self.can_fork:

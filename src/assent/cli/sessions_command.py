@@ -20,7 +20,7 @@ from assent.app.session_log import SessionInfo, Unreadable
 from assent.app.session_state import fold_readable
 from assent.app.storage import open_log
 from assent.app.style import Style
-from assent.app.wording import attached_words, ended_badly, one_line, safe, took, who
+from assent.app.wording import attached_words, count, ended_badly, one_line, safe, took, who
 from assent.approval import Approval, ExecDetails
 from assent.cli.answer_command import SHORT_OUTCOMES
 from assent.cli.parsing import Parser, complain
@@ -111,6 +111,7 @@ def _list_lines(sessions: list[SessionInfo], spent: Mapping[str, Spending]) -> I
     for session in sessions:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
         title = safe(session.title or "(no prompt)", "label") + (" (archived)" if session.archived else "")
+        title = f"[{count(session.waiting, 'question')}] {title}" if session.waiting else title
         cost = cost_words(spent.get(session.id, Spending()))
         yield f"{session.id}  {when}  {session.events:>5} events  {cost:>8}  {safe(session.folder, 'label')}  {title}"
 

@@ -11,12 +11,13 @@ from textual.pilot import Pilot
 from assent.approval import Mode
 from assent.client import Api, RemoteClient
 from assent.events import PromptSubmitted
+from assent.front.tui.lists import ListScreen
 from assent.front.tui.prompt.popup import CompletionList
 from assent.front.tui.remote_host import RemoteHost
 from assent.front.tui.terminal_app import AssentApp
 from assent.front.tui.transcript_model import NoteItem
 from assent.mcp_config import Servers
-from support.program import says
+from support.program import asks_for, says, shell
 from support.served import Served, until_event, until_waiting
 from support.servers import SDK, program
 from support.waiting import WAIT_LIMIT
@@ -70,6 +71,17 @@ async def attached(served: Served) -> AsyncGenerator[Attached]:
         await it.until(lambda: app.client is not None)
         yield it
     await app.shut_down()
+
+
+async def test_the_questions_of_other_sessions_on_the_server_are_listed(tmp_path: Path):
+    async with Served(tmp_path) as served, attached(served) as it:
+        asking = served.scenario(asks_for(shell("rm -r build")), name="asking")
+        other = (await served.api().create(model=asking, prompt="Clean up."))["id"]
+        await until_waiting(served.api())
+        await it.say("/approvals")
+        await it.until(lambda: isinstance(it.app.screen, ListScreen) and it.app.screen.rows)
+        await it.pilot.press("enter")
+        await it.until(lambda: it.app.client is not None and it.app.client.state.session == other)
 
 
 def command(served: Served, name: str, prompt: str) -> None:

@@ -383,15 +383,29 @@ async def test_approvals_come_and_go_while_the_list_is_open(preferences: Path):
     )
     async with open_slash(harness, preferences) as slash:
         screen = await slash.open("/approvals")
-        assert screen.rows == [] and "Nothing is waiting for you. /policy lists" in slash.text()
+        assert screen.rows == [] and "Nothing is waiting for you in any session." in slash.text()
         await slash.runner.send(Submit("go"))
         await slash.until(lambda: len(screen.rows) == 2)
         assert {row.cells[1] for row in screen.rows} == {"rm -r x", "create a"}
         await harness.answer(slash.runner, "c1", "cancel")
-        await slash.until(lambda: [row.key for row in screen.rows] == ["c2"])
+        await slash.until(lambda: [row.cells[1] for row in screen.rows] == ["create a"])
         await slash.press("enter")
         await slash.finish()
         assert slash.did == [("answer", "c2")]
+
+
+async def test_approvals_list_the_questions_of_other_sessions_and_open_them(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        other = SessionHarness(calls(call("run_note", "c1", text="rm -r x")), log=slash.harness.log)
+        runner = await other.open()
+        await runner.send(Submit("go"))
+        await other.until_waiting(runner)
+        screen = await slash.open("/approvals")
+        assert [row.cells[:2] for row in screen.rows] == [(f"about {other.session}", "rm -r x")]
+        await slash.press("enter")
+        await slash.finish()
+        assert slash.did == [("switch", other.session)]
+        await runner.close()
 
 
 def test_a_question_of_the_model_is_one_line_in_the_list():

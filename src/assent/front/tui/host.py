@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.session_client import SessionClient
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
-    from assent.approval import Grant, Mode
+    from assent.approval import Approval, Grant, Mode
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 
@@ -42,6 +42,16 @@ class RuleInfo(Struct, frozen=True):
     decision: str
     source: str
     note: str = ""
+
+
+class WaitingQuestion(Struct, frozen=True):
+    """A question of any session."""
+
+    session: str
+    title: str
+    """That of the session."""
+    asked_at: float
+    approval: "Approval"
 
 
 class ServerInfo(Struct, frozen=True, kw_only=True):
@@ -108,6 +118,10 @@ class Host(Protocol):
 
     async def sessions(self) -> "Sequence[SessionInfo]":
         """Newest first."""
+        ...
+
+    async def waiting(self) -> Sequence[WaitingQuestion]:
+        """The questions of all sessions, oldest first."""
         ...
 
     async def fork(self, session: str) -> str: ...

@@ -18,6 +18,7 @@ from assent.front.tui.host import (
     ServerInfo,
     ServerResource,
     ToolInfo,
+    WaitingQuestion,
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
@@ -118,6 +119,12 @@ class LocalHost:
         from assent.app.lookup import begun_sessions
 
         return [session for session in await begun_sessions(await self.log()) if not session.archived]
+
+    async def waiting(self) -> Sequence[WaitingQuestion]:
+        log = await self.log()
+        waiting = await log.waiting()
+        infos = {session: await log.info(session) for session in {one.session for one in waiting}}
+        return [WaitingQuestion(one.session, infos[one.session].title, one.asked_at, one.approval) for one in waiting]
 
     async def _forget_unused(self) -> None:
         """Deletes the session created here if it is left before anything was said in it."""

@@ -15,6 +15,7 @@ from assent.front.tui.host import (
     ServerInfo,
     ServerResource,
     ToolInfo,
+    WaitingQuestion,
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
@@ -82,6 +83,15 @@ class RemoteHost:
 
         listed = (await self.api.sessions())["sessions"]
         return [msgspec.convert(one | {"events": one["seq"]}, SessionInfo) for one in listed]
+
+    async def waiting(self) -> Sequence[WaitingQuestion]:
+        from assent.approval import Approval
+
+        def question(one: "dict[str, Any]") -> WaitingQuestion:
+            session, approval = one["session"], msgspec.convert(one["approval"], Approval)
+            return WaitingQuestion(session["id"], session["title"], one["asked_at"], approval)
+
+        return list(map(question, (await self.api.approvals())["approvals"]))
 
     async def fork(self, session: str) -> str:
         return (await self.api.fork(session))["id"]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from textual.content import Content
 
 from assent.app.wording import count, safe, span, who
-from assent.approval import AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
+from assent.approval import Approval, AskDetails, Details, EditDetails, ExecDetails, Grant, InfoDetails, McpDetails
 from assent.commands import RevokeGrant
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.slash.slash_command import SlashCommand
@@ -94,25 +94,40 @@ def _rule(number: int, rule: "RuleInfo") -> _Standing:
 
 # --- approvals ---
 
+_OF_CALL = "call "
+"""Starts the key of a question of this session; the others have that of their session."""
+
 
 async def approvals(context: "SlashContext", argument: str) -> None:
     async def source() -> Sequence[Row]:
-        return [_waiting(call) for call in context.client.state.waiting()]
+        return [*map(_here, context.client.state.waiting()), *await _elsewhere(context)]
 
-    columns = (Column("Tool"), Column("Would"), Column("Waiting", right=True), Column("Risk"))
+    columns = (Column("Session"), Column("Would"), Column("Waiting", right=True), Column("Risk"))
     actions = [Action("enter", "open the question")]
-    empty = "Nothing is waiting for you. /policy lists your rules and grants."
-    if chosen := await choose(context, "Waiting for you", columns, source, actions, empty):
-        await context.answer_now(chosen.key)
+    empty = "Nothing is waiting for you in any session. /policy lists your rules and grants."
+    chosen = await choose(context, "Waiting for you", columns, source, actions, empty)
+    if chosen is not None and chosen.key.startswith(_OF_CALL):
+        await context.answer_now(chosen.key.removeprefix(_OF_CALL))
+    elif chosen is not None:
+        await context.switch(chosen.key.partition(" ")[0])
 
 
-def _waiting(call: "AwaitingApproval") -> Row:
-    waits = span(max(0.0, time.time() - call.started_at))
-    details = call.approval.details
-    risk = details.risk if isinstance(details, ExecDetails) else ""
-    style = "$error" if risk == "high" else ""
-    cells = (call.request.tool, would(details), waits, risk)
-    return Row(call.request.call_id, cells, f"asked because: {call.approval.why}", style)
+def _here(call: "AwaitingApproval") -> Row:
+    return _waiting(_OF_CALL + call.request.call_id, "this one", call.started_at, call.approval)
+
+
+async def _elsewhere(context: "SlashContext") -> list[Row]:
+    others = [one for one in await context.host.waiting() if one.session != context.session]
+    return [
+        _waiting(f"{one.session} {number}", one.title or one.session, one.asked_at, one.approval)
+        for number, one in enumerate(others)
+    ]
+
+
+def _waiting(key: str, session: str, since: float, approval: Approval) -> Row:
+    risk = approval.details.risk if isinstance(approval.details, ExecDetails) else ""
+    cells = (session, would(approval.details), span(max(0.0, time.time() - since)), risk)
+    return Row(key, cells, f"asked because: {approval.why}", "$error" if risk == "high" else "")
 
 
 def would(details: Details) -> str:
@@ -137,6 +152,6 @@ COMMANDS = (
         name="policy", help="List the rules and grants in force: explain, revoke", run=policy, group="Approvals"
     ),
     SlashCommand(
-        name="approvals", help="List everything that is waiting for your answer", run=approvals, group="Approvals"
+        name="approvals", help="List what is waiting for your answer, in all sessions", run=approvals, group="Approvals"
     ),
 )

@@ -32,7 +32,8 @@ async def sessions(context: "SlashContext", argument: str) -> None:
     async def source() -> Sequence[Row]:
         return [_row(info, context.session) for info in await context.host.sessions()]
 
-    columns = (Column(""), Column("Title"), Column("Folder"), Column("Last used"), Column("Events", right=True))
+    names = (Column(""), Column("Title"), Column("Questions", right=True), Column("Folder"))
+    columns = (*names, Column("Last used"), Column("Events", right=True))
     screen = ListScreen("Sessions", columns, source, _session_actions(context), feed=context.feed.listen)
     match await context.push(screen):
         case Chosen(action="s"):
@@ -72,7 +73,8 @@ async def _search(context: "SlashContext") -> None:
 
 def _row(info: "SessionInfo", current: str) -> Row:
     mark = "●" if info.id == current else ""
-    cells = (mark, info.title or "(no prompt yet)", info.folder, when(info.updated_at), f"{info.events:,}")
+    waiting = f"{info.waiting}" if info.waiting else ""
+    cells = (mark, info.title or "(no prompt yet)", waiting, info.folder, when(info.updated_at), f"{info.events:,}")
     return Row(info.id, cells, f"{info.id}  {info.model}  started {when(info.created_at)}")
 
 
