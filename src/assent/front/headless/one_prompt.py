@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from assent import exit_codes
 from assent.app.call_states import AwaitingApproval, Executing, Validating
+from assent.app.command_sender import Outcomes, new_key
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.model_access import ModelError
@@ -21,7 +22,7 @@ from assent.app.session_environment import SessionEnvironment
 from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.app.wording import safe
 from assent.approval import Mode
-from assent.commands import CancelTurn, SetEffort, SetMode, Submit, Withdraw
+from assent.commands import CancelCall, CancelTurn, SetEffort, SetMode, Submit, Withdraw
 from assent.config import BadSettings, Settings
 from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
 from assent.front.headless.console import Console
@@ -32,6 +33,7 @@ from assent.parts import Effort, Failure
 if TYPE_CHECKING:  # the code that asks is imported only if someone can be asked
     from assent.app.mcp_prompts import PromptServers
     from assent.app.opening import Subscription
+    from assent.front.headless.custom_prompt import CustomPrompt
     from assent.front.headless.inline_questions import Asker
     from assent.front.headless.thinking_line import ThinkingLine
 
@@ -100,7 +102,8 @@ async def _run(request: Run, log: SessionLog, output: Output, console: Console) 
     async with await open_session(log, session, setup, model=request.model) as client:
         asker = _terminal_asker(client, console) if request.asking == "inline" else None
         thinking = _thinking_line(client, console) if request.output == "text" and console.redraws else None
-        return await HeadlessRun(client, replace(request, prompt=filled.prompt), output, asker, thinking).until_done()
+        request = replace(request, prompt=filled.prompt)
+        return await HeadlessRun(client, request, output, asker, thinking, filled.custom).until_done()
 
 
 def _thinking_line(client: LocalClient, console: Console) -> "ThinkingLine":
@@ -111,18 +114,32 @@ def _thinking_line(client: LocalClient, console: Console) -> "ThinkingLine":
 
 
 class _Filled:
-    """The prompt as it is sent: the name of an MCP server's prompt is replaced by its text, which needs the servers."""
+    """The prompt as it is sent: the name of an MCP server's prompt is replaced by its text, which needs the servers. A
+    custom command is filled in by the session.
+    """
 
     def __init__(self, request: Run) -> None:
         self.prompt = request.prompt
-        self._typed = request.typed
+        self.custom: CustomPrompt | None = None
+        self._typed, self._folder = request.typed, request.folder
 
     async def prepare(self, environment: SessionEnvironment) -> None:
         await environment.ready(_notice)
-        if self.prompt is not None and environment.mcp is not None and self._typed.startswith("/"):
-            self.prompt = self.prompt.removesuffix(self._typed) + await self._expanded(environment.mcp)
+        if self.prompt is not None and self._typed.startswith("/"):
+            await self._fill(self.prompt.removesuffix(self._typed), environment.mcp)
 
-    async def _expanded(self, servers: "PromptServers") -> str:
+    async def _fill(self, before: str, servers: "PromptServers | None") -> None:
+        from assent.front.headless.custom_prompt import find_custom, why_text
+
+        self.custom = find_custom(os.environ, self._folder, self._typed, before, _notice)
+        if self.custom is not None:
+            return
+        text = await self._expanded(servers)
+        self.prompt = before + text
+        if text == self._typed and (why := why_text(text)):
+            _notice(why)
+
+    async def _expanded(self, servers: "PromptServers | None") -> str:
         from assent.app.mcp_prompts import NoText, expand_prompt
 
         try:
@@ -156,7 +173,10 @@ class HeadlessRun:
         output: Output,
         asker: "Asker | None" = None,
         thinking: "ThinkingLine | None" = None,
+        custom: "CustomPrompt | None" = None,
     ) -> None:
+        """`custom`: what the prompt is made of, if it names a custom command."""
+        self._client, self._custom = client, custom
         self._runner = runner = client.runner
         self._request = request
         self._output = output
@@ -175,6 +195,11 @@ class HeadlessRun:
         self._cancelling: asyncio.Task[None] | None = None
         self._withdrawn = False
         """Ctrl-C came before our prompt could begin."""
+        self._outcomes = Outcomes()
+        self._filling: asyncio.Task[None] | None = None
+        """Fills in the custom command, until its prompt is sent."""
+        self._not_sent = ""
+        """Why there is nothing to send."""
 
     async def until_done(self) -> int:
         known, prompts = self._runner.state.seq, self._runner.state.prompts
@@ -192,11 +217,14 @@ class HeadlessRun:
         try:
             await self._follow(self._events, known, asked)
         finally:
+            self._outcomes.close()
             if ticking is not None and self._thinking is not None:
                 ticking.cancel()
                 self._thinking.clear()
             if self._asker is not None:
                 self._asker.stop()
+        if self._not_sent and not self._interrupts:
+            return _failed(self._output, Failure("input", self._not_sent), self._runner.session)
         return self._finish_waiting() if self._left else self._finish()
 
     async def _follow(self, events: "Subscription", known: int, asked: set[str]) -> None:
@@ -254,10 +282,35 @@ class HeadlessRun:
             await self._runner.send(SetMode(self._request.mode, by=me()))
         if self._request.effort is not None and self._request.effort != self._runner.state.effort:
             await self._runner.send(SetEffort(self._request.effort, by=me()))
-        if self._request.prompt is not None:
+        if self._custom is not None:
+            self._fill_unless_busy()
+        elif self._request.prompt is not None:
             self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
         if self._asker is not None:
             self._asker.start(self._leave)
+
+    def _fill_unless_busy(self) -> None:
+        """After an earlier turn, which Ctrl-C may still cancel: then nothing of our prompt has begun."""
+        if self._custom is not None and self._runner.state.open_prompt is None:
+            self._filling = asyncio.create_task(self._fill(self._custom))
+            self._custom = None
+
+    async def _fill(self, custom: "CustomPrompt") -> None:
+        """While the events are followed: what it runs or reads may need an answer."""
+        from assent.front.headless.custom_prompt import NotSent
+
+        try:
+            text = await custom.text(self._client, self._outcomes)
+            if self._interrupts:
+                raise NotSent("cancelled")
+        except NotSent as problem:
+            self._not_sent = str(problem)
+            self._withdrawn = bool(self._interrupts)
+            assert self._events is not None
+            self._events.close()
+        else:
+            self._key, self._filling = new_key(), None  # the key first: the events may come before `send` returns
+            await self._runner.send(Submit(text, by=me()), self._key)
 
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event to everyone concerned; returns whether it was the last one."""
@@ -267,6 +320,7 @@ class HeadlessRun:
         if not envelope.seq:  # only announced, as every piece of text is: nothing to count, and never the last
             return False
         self._summariser.event(envelope)
+        self._outcomes.tell(envelope)
         match envelope.event:
             case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
                 self._awaited = prompt_id
@@ -276,12 +330,16 @@ class HeadlessRun:
                 self._questions = self._questions or isinstance(envelope.event, ApprovalRequested)
                 self._leave_if_nobody_can_answer()
             case TurnFinished(prompt_id=prompt_id):
+                if not self._interrupts:
+                    self._fill_unless_busy()
                 return prompt_id == self._awaited and self._key_seen()
             case _:
                 pass
         return False
 
     def _key_seen(self) -> bool:
+        if self._filling is not None:
+            return False
         return self._key is None or self._withdrawn or self._key in self._runner.state.keys
 
     def _finish(self) -> int:
@@ -337,4 +395,7 @@ class HeadlessRun:
         """Our prompt may still wait for the end of an earlier turn; then it must not begin after that."""
         if self._key is not None:
             await self._runner.send(Withdraw(self._key, by=me()))
-        await self._runner.send(CancelTurn("The user pressed Ctrl-C.", by=me()))
+        why = "The user pressed Ctrl-C."
+        await self._runner.send(CancelTurn(why, by=me()))
+        for call in self._runner.state.pending() if self._filling is not None else ():
+            await self._runner.send(CancelCall(call.request.call_id, why, by=me()))

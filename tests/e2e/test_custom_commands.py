@@ -1,0 +1,94 @@
+"""`assent -p '/name …'`: a custom command is filled in by the session, whose gate applies to all that it needs."""
+
+import signal
+
+import msgspec
+import pytest
+
+from support.program import Json, Program, says
+from support.terminal import Terminal
+
+pytestmark = [pytest.mark.spec("G5"), pytest.mark.spec("G6")]
+OFFER = "n]:"
+
+
+def define(program: Program, name: str, prompt: str) -> None:
+    path = program.home / "commands" / f"{name}.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"prompt = '{prompt}'\n")
+
+
+def sent(program: Program) -> list[str]:
+    return [event["text"] for event in program.events_of_type("prompt.submitted")]
+
+
+def test_a_custom_command_is_sent_with_its_arguments_files_and_output(program: Program):
+    (program.folder / "rules.md").write_text("Use tabs.\n")
+    define(program, "git/review", "{{args}}: @{rules.md} !{echo 7}")
+    ended = program.run("-p", "/git:review src now", "-m", program.scenario(says("Fine.")))
+    assert (ended.code, ended.out) == (0, "Fine.\n")
+    assert sent(program) == ["src now: Use tabs. 7"]
+
+
+def test_what_was_piped_in_stays_in_front_of_it(program: Program):
+    define(program, "explain", "Explain it.")
+    assert program.run("-p", "/explain", "-m", program.scenario(says("Fine.")), stdin="log line\n").code == 0
+    assert sent(program) == ["log line\n\n\nExplain it."]
+
+
+def test_if_its_command_needs_approval_and_nobody_can_give_it_nothing_is_sent(program: Program):
+    define(program, "touchy", "It says !{touch canary}")
+    ended = program.run("-p", "/touchy", "-m", program.scenario(says("Fine.")), "-o", "json")
+    assert ended.code == 42 and sent(program) == []
+    why = "/touchy was not sent: `touch canary` was refused: it needs approval, and nobody can be asked."
+    assert ended.result["error"]["message"] == why
+    assert not (program.folder / "canary").exists()
+
+
+@pytest.mark.parametrize(("answer", "code", "texts"), [("y", 0, ["It says done"]), ("n", 42, [])])
+def test_its_command_is_asked_about_on_a_terminal(program: Program, answer: str, code: int, texts: list[str]):
+    define(program, "touchy", "It says !{touch canary && echo done}")
+    with Terminal(program, "-p", "/touchy", "-m", program.scenario(says("Fine."))) as terminal:
+        assert "touch canary && echo done" in terminal.until(OFFER)
+        terminal.answer(answer)
+        assert terminal.wait() == code
+    assert sent(program) == texts and (program.folder / "canary").exists() == bool(texts)
+
+
+def test_ctrl_c_stops_its_command_and_nothing_is_sent(program: Program):
+    define(program, "slow", "It says !{sleep 600}")
+    flags = ("-m", program.scenario(says("Fine.")), "-o", "stream-json", "--allowed-tools", "run_shell_command(sleep)")
+    with program.start("-p", "/slow", *flags) as running:
+        running.until_type("call.process")
+        running.signal(signal.SIGINT)
+        (*_, result) = map(msgspec.json.decode, running)
+        assert running.wait().code == 130
+    assert result["status"] == "cancelled"
+    assert sent(program) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("/nosuch x", "There is no command /nosuch; it is sent as text."),
+        ("/compress", "/compress is a command of the terminal UI; here it is sent as text."),
+        ("/tmp is full", ""),
+        ("/v1/users returns 500", ""),
+    ],
+)
+def test_what_only_looks_like_a_command_is_sent_as_text(program: Program, prompt: str, said: str):
+    ended = program.run("-p", prompt, "-m", program.scenario(says("Fine.")))
+    assert (ended.code, ended.err.strip()) == (0, said)
+    assert sent(program) == [prompt]
+
+
+def test_an_unfinished_turn_is_finished_before_the_command_is_sent(program: Program):
+    define(program, "next", "Then: !{echo 7}")
+    waiting: Json = {"chunks": [{"text": "Half"}, {"pause_ms": 600_000}]}
+    with program.start("-p", "go", "-m", program.scenario(waiting), "-o", "stream-json") as running:
+        session = running.until_type("model.text")["session"]
+        running.kill()
+    model = program.scenario(says("Whole."), says("And next."))
+    ended = program.run("--resume", session, "-m", model, "-p", "/next", "-o", "json")
+    assert (ended.code, ended.result["response"]) == (0, "And next.")
+    assert sent(program) == ["go", "Then: 7"]
