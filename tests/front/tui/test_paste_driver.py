@@ -72,6 +72,12 @@ def test_alt_keys_that_arrive_together_are_not_typing():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("sign", "/.;!'(,:?@`{~AZ")
+def test_alt_with_a_sign_types_nothing(sign: str):
+    (event,) = heard(f"\x1b{sign}")
+    assert isinstance(event, Key) and event.key.startswith("alt+") and event.character is None
+
+
 def test_keys_around_a_paste_pass_at_once():
     guard = PasteGuard()
     assert guard.feed("a\x1b") == "a\x1b"

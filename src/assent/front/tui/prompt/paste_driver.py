@@ -4,7 +4,7 @@ Textual takes an escape character inside a paste for the start of a key, and wha
 pasted text becomes typing, its line ends become Enter, and that might answer a question on the screen. Here, an escape
 character inside a paste is replaced before anything can obey it; `paste.clean` removes it with its sequence. Bytes that
 are not UTF-8 are replaced instead of crashing the app. Alt-Enter and Shift-Enter of older terminals are translated to
-the form that Textual knows, and so is Alt with a letter: Textual would wait for more, and take the letter for typing if
+the form that Textual knows, and so is Alt with a letter or a sign: Textual would wait for more, and take the letter for typing if
 another sequence arrives with it.
 """
 
@@ -25,8 +25,8 @@ from assent.front.tui.prompt.paste import STAND_IN
 
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 _MODIFIED_ENTER = re.compile(r"\x1b\r|\x1b\[27;([2-8]);13~")
-_ALT_LETTER = re.compile(r"\x1b([ac-eg-z])")
-"""Without those that Textual knows as a sequence of their own."""
+_ALT_LETTER = re.compile(r"\x1b([ac-eg-zA-MQ-WYZ!-,./:-<>-@`{-~])")
+"""Without those that Textual knows as a sequence of their own, and those that start a longer one."""
 _READ = 4096
 
 
