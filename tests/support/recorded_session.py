@@ -42,6 +42,7 @@ from assent.front.tui.host import (
     ServerInfo,
     ServerResource,
     ToolInfo,
+    WaitingQuestion,
 )
 from assent.mcp.offers import Argument, Prompt
 from assent.models.bold_subject import split_subject
@@ -215,6 +216,12 @@ class RecordedHost:
 
     async def open(self, session: str | None = None, mode: Mode | None = None) -> RecordedClient:
         return self.client
+
+    async def waiting(self) -> Sequence[WaitingQuestion]:
+        return ()
+
+    async def why_busy(self, session: str) -> str:
+        return ""
 
     async def sessions(self) -> Sequence[SessionInfo]:
         return ()

@@ -73,6 +73,9 @@ class FakeHost:
     async def open(self, session: str | None = None, mode: Mode | None = None) -> LocalClient:
         raise NotHere("sessions are opened by the harness")
 
+    async def why_busy(self, session: str) -> str:
+        return ""
+
     async def sessions(self) -> Sequence[SessionInfo]:
         return await self.harness.log.sessions()
 

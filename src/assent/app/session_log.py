@@ -13,6 +13,7 @@ from assent.session.log import (
     Unreadable,
     Waiting,
     key_reused,
+    session_busy,
 )
 
 __all__ = (
@@ -28,4 +29,5 @@ __all__ = (
     "Unreadable",
     "Waiting",
     "key_reused",
+    "session_busy",
 )

@@ -381,6 +381,27 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
             await other.until_shown("Help: commands and keys")
 
 
+async def test_whoever_chooses_a_session_that_is_open_elsewhere_stays_where_they_are(harness: MakeHarness):
+    async with harness(says("Hello.")).open(prompt="hi") as on:
+        await on.until_idle()
+        other = harness(says("Mine."), says("Again."))
+        async with other.open(prompt="mine") as here:
+            await here.until_idle()
+            await here.app.switch(on.runner.state.session)
+            await here.until_shown("You stay in this session", "in another process", "✦ Mine.")
+            await here.say("go on")
+            await here.until_shown("✦ Again.")
+
+
+async def test_if_a_session_cannot_be_opened_the_one_before_is_opened_again(harness: MakeHarness):
+    async with harness(says("Hello."), says("Again.")).open(prompt="hi") as on:
+        await on.until_idle()
+        await on.app.switch("20200101-000000-0000")
+        await on.until_shown("You are back where you were. The session", "✦ Hello.")
+        await on.say("go on")
+        await on.until_shown("✦ Again.")
+
+
 # --- what goes wrong ---
 
 

@@ -25,7 +25,7 @@ FAILURE_LINES = 4
 BRIEF_WIDTH = 72
 """A narrower screen has no room for a result on the line of its call."""
 WAITS_ITS_TURN = "waits its turn"
-"""It does not wait for an answer, but for the answers to the other calls of its reply, or for those before it to end."""
+"""Not for an answer, but for the answers to the other calls of its reply, or for those before it to end."""
 MARKS = {
     Validating: "·",
     AwaitingApproval: "?",

@@ -116,6 +116,10 @@ class Host(Protocol):
         """Opens that session, or creates a new one. If it is the current one, close that first."""
         ...
 
+    async def why_busy(self, session: str) -> str:
+        """Why another session cannot be opened now; empty if it can."""
+        ...
+
     async def sessions(self) -> "Sequence[SessionInfo]":
         """Newest first."""
         ...

@@ -83,10 +83,13 @@ class LocalHost:
         log = await self.log()
         await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
-        if info is not None:
-            self.folder = info.folder
+        before, self.folder = self.folder, self.folder if info is None else info.folder
         wanted = info or NewSession(self.folder, mode, effort=self._effort)
-        client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
+        try:
+            client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
+        except BaseException:
+            self.folder = before
+            raise
         self._made = client.state.session if info is None else ""
         if info is not None and mode is not None and client.state.mode != mode:
             await client.send(SetMode(mode, by=client.me))
@@ -114,6 +117,11 @@ class LocalHost:
         self._environment = environment
         if (changed := self._servers_changed) is not None:
             environment.listen(lambda _: changed())
+
+    async def why_busy(self, session: str) -> str:
+        from assent.app.session_log import session_busy
+
+        return str(session_busy(session)) if await (await self.log()).is_open(session) else ""
 
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.lookup import begun_sessions

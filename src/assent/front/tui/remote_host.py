@@ -78,6 +78,9 @@ class RemoteHost:
             raise NotHere(f"{name!r} does not match exactly one session on this server")
         return found[0]
 
+    async def why_busy(self, session: str) -> str:
+        return ""
+
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.session_log import SessionInfo
 

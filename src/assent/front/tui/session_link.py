@@ -42,6 +42,8 @@ class SessionLink:
         self._following: asyncio.Task[None] | None = None
         self._lost = ""
         """The session whose events no longer arrive, because of something that may pass, such as a full disk."""
+        self._problem = ""
+        """Why the last session could not be opened."""
         self._settled = asyncio.Event()
         """Set once the session is shown, or could not be opened; what is typed before that waits for it."""
 
@@ -61,7 +63,8 @@ class SessionLink:
             self.client = await app.host.open(session, mode)
             await self._show(self.client)
         except Exception as error:  # whatever it is, the person is told and can try something else
-            app.note(f"The session cannot be opened: {error}", "error")
+            self._problem = f"The session cannot be opened: {error}"
+            app.note(self._problem, "error")
             self._status.no_session()
             return
         finally:
@@ -88,13 +91,23 @@ class SessionLink:
         self._attention.restore_title()
 
     async def switch(self, session: str | None) -> None:
-        """Switches to another session, or a new one; the current one can be resumed later."""
+        """Switches to another session, or a new one; the current one can be resumed later. If the other one cannot be
+        opened, the current one stays, or is opened again.
+        """
+        app, current = self._app, self.client.state.session if self.client is not None else ""
+        if session not in (None, current) and (why := await app.host.why_busy(session)):
+            app.note(f"You stay in this session: {why}" if current else why, "error")
+            return
         self._lost = ""
         await self.close()
-        self._app.panel.put(())
-        self._app.input_panel.put(())
+        app.panel.put(())
+        app.input_panel.put(())
         self._status.between_sessions()
         await self.open(session)
+        if self.client is None and current not in ("", session):
+            problem = self._problem
+            await self.open(self.left_session or None)
+            app.note(f"You are back where you were. {problem}", "error")
 
     async def close(self) -> None:
         if self._following is not None:

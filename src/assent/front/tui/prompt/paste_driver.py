@@ -4,8 +4,8 @@ Textual takes an escape character inside a paste for the start of a key, and wha
 pasted text becomes typing, its line ends become Enter, and that might answer a question on the screen. Here, an escape
 character inside a paste is replaced before anything can obey it; `paste.clean` removes it with its sequence. Bytes that
 are not UTF-8 are replaced instead of crashing the app. Alt-Enter and Shift-Enter of older terminals are translated to
-the form that Textual knows, and so is Alt with a letter or a sign: Textual would wait for more, and take the letter for typing if
-another sequence arrives with it.
+the form that Textual knows, and so is Alt with a letter or a sign: Textual would wait for more, and take it for typing
+if another sequence arrives with it.
 """
 
 import asyncio
