@@ -164,6 +164,16 @@ def test_commands_open_the_windows_of_the_page(served: Served, windows: Windows,
     expect(box(tab)).to_have_value("")
 
 
+def test_the_link_to_a_new_session_leads_to_its_prompt_also_from_there(windows: Windows) -> None:
+    tab = windows.open()
+    start = tab.page.get_by_label("What should be done?")
+    for _ in range(2):
+        tab.page.get_by_role("link", name="New session", exact=True).click()
+        expect(start).to_be_focused()
+    tab.page.keyboard.type("show it")
+    expect(start).to_have_value("show it")
+
+
 def test_a_command_leads_to_the_start_of_a_new_session(served: Served, windows: Windows) -> None:
     tab = windows.open()
     talking(served, tab)

@@ -203,6 +203,24 @@ def test_always_asks_what_and_for_how_long_and_each_only_once(served: Served, wi
     expect(window.get_by_text("Nothing is always allowed in this session.")).to_be_visible()
 
 
+@pytest.mark.parametrize("leave", ["Back", "Escape"])
+def test_whoever_leaves_the_editor_no_longer_edits(served: Served, windows: Windows, leave: str) -> None:
+    mine, other = windows.open("ann"), windows.open("bob")
+    session = mine.begin(served.play(asks_for(write("note.txt", "first\n")), says("Written.")), served.project())
+    expect(mine.card().locator(".added", has_text="first")).to_be_visible()
+    other.go(f"#/s/{session}")
+    other.press("Edit")
+    mine.sees("Being edited by bob.")
+    if leave == "Back":
+        other.page.get_by_role("button", name="Back").click()
+    else:
+        other.page.keyboard.press("Escape")
+    for tab in (mine, other):
+        expect(tab.page.get_by_text("Being edited by")).to_have_count(0)
+    other.yes()
+    mine.sees("Written.")
+
+
 @pytest.mark.spec("H5")
 def test_a_proposal_that_someone_edits_says_so_and_changes_everywhere(served: Served, windows: Windows) -> None:
     project = served.project()

@@ -86,6 +86,12 @@ function useAnswers(session, call, approval, view) {
     try: () => void send({ outcome: "try_first" }),
     direct: () => void send({ outcome: "run_directly" }),
   };
+  const close = () => {
+    const { details } = approval;
+    if (panel === "edit" && asksAgain && details.type === "edit") void send({ outcome: "modify_with_editor", content: details.new }); // nobody is editing it any more
+    editedCall = "";
+    setPanel("");
+  };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (isCommand(event) && event.key === "j" && !reading.seen) return void (event.preventDefault(), next());
     const wish = isCommand(event) ? KEYS[event.key] : undefined;
@@ -95,7 +101,7 @@ function useAnswers(session, call, approval, view) {
   };
   const click = (/** @type {keyof typeof act} */ wish) => () => quiet.click() && act[wish]();
   const choose = useMemo(() => (/** @type {number} */ number, /** @type {boolean} */ take) => setLeft((now) => toggled(now, number, !take)), []);
-  return { panel, left, problem, reading, review, next, may, sending, send, onKeyDown, click, choose, close: () => setPanel("") };
+  return { panel, left, problem, reading, review, next, may, sending, send, onKeyDown, click, choose, close };
 }
 
 /** Keys work while the card or one of its buttons has the focus, never in a field. @param {KeyboardEvent} event */

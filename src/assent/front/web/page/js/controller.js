@@ -355,7 +355,9 @@ async function readView(session, call, key) {
 /** @param {string} session @param {string} call @param {import("./types.d.ts").Approval} approval @param {Omit<Answer, "digest">} what */
 export async function answer(session, call, approval, what) {
   const key = keyOf(session, call, approval.id);
-  const deciding = what.outcome !== "modify_with_editor" || what.content !== undefined || what.args !== undefined;
+  const { details } = approval;
+  const edited = what.args !== undefined || (what.content !== undefined && (details.type !== "edit" || what.content !== details.new));
+  const deciding = what.outcome !== "modify_with_editor" || edited; // otherwise the question stays as it is
   if (deciding) state.sending.add(key);
   changed();
   try {

@@ -9,6 +9,7 @@ import { askToNotify, possible } from "./notify.js";
 import { valueOf } from "./panels.js";
 import { folderName } from "./paths.js";
 import { ListedMenu } from "./session_menu.js";
+import { focusStart } from "./start.js";
 import { show, state } from "./store.js";
 import { nextTheme, theme } from "./theme.js";
 import { ago, exactly } from "./times.js";
@@ -24,7 +25,7 @@ export function Side({ current }) {
       <a class="item" href="#/inbox" aria-current=${route.name === "inbox" ? "page" : undefined}>
         <span class="grow">Inbox</span>${waiting > 0 ? html`<span class="badge" aria-label=${`${waiting} waiting`}>${waiting}</span>` : html`<span class="soft small">empty</span>`}
       </a>
-      ${me?.role === "operator" && html`<a class="item new" href="#/new" aria-current=${route.name === "new" ? "page" : undefined}>New session</a>`}
+      ${me?.role === "operator" && html`<a class="item new" href="#/new" onClick=${focusStart} aria-current=${route.name === "new" ? "page" : undefined}>New session</a>`}
     </div>
     <nav aria-label="Sessions">
       <h2>${state.showArchive && !state.wanted ? "Archived sessions" : "Sessions"}</h2>

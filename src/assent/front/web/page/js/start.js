@@ -80,6 +80,9 @@ function Prompt() {
     ${problem && html`<p class="problem" role="alert">${prose(news(problem, me?.problem))}</p>`}`;
 }
 
+/** The page may show it already: then nothing else would move the focus from the link that leads here. */
+export const focusStart = () => void setTimeout(() => touch() || document.getElementById("start")?.focus());
+
 /** What is not already said above. @param {string} problem @param {string | undefined} known */
 const news = (problem, known) => (known && problem.startsWith(known) ? problem.slice(known.length).trim() || "There is no model to use yet; see above." : problem);
 
