@@ -207,6 +207,13 @@ async def test_after_a_cancel_the_result_names_the_file_with_the_output_so_far(b
     assert file.stat().st_size == 80_000
 
 
+async def test_the_person_is_told_too_where_the_whole_output_is(bench: Bench, tmp_path: Path) -> None:
+    result = await run(shell(bench, outputs=PrivateFolder(str(tmp_path / "outputs"))), "yes 01234567 | head -c 2000000")
+    (file,) = (tmp_path / "outputs").iterdir()
+    assert isinstance(result.display, TerminalDisplay)
+    assert f" characters omitted; all of it is in {file}] ...\n" in result.display.text
+
+
 async def test_output_between_what_is_kept_and_what_is_shown_is_counted_once(bench: Bench) -> None:
     result = await run(shell(bench), "yes 012345678 | head -c 100000")
     assert "... [60,009 characters omitted] ..." in str(result.content), "no cut goes through a word"

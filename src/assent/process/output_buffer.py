@@ -26,8 +26,9 @@ class Excerpt(Struct, frozen=True):
     tail: str = ""
     omitted: int = 0
 
-    def text(self) -> str:
-        gap = omission(self.omitted) if self.omitted else ""
+    def text(self, whole: str = "") -> str:
+        """`whole`: the file that has all of it."""
+        gap = omission(self.omitted, whole) if self.omitted else ""
         return self.head + gap + self.tail
 
 
@@ -71,8 +72,8 @@ class Kept:
         return Excerpt(head, tail, self.total - len(head) - len(tail))
 
 
-def omission(count: int) -> str:
-    return f"\n... [{count:,} characters omitted] ...\n"
+def omission(count: int, whole: str = "") -> str:
+    return f"\n... [{count:,} characters omitted{whole and f'; all of it is in {whole}'}] ...\n"
 
 
 def cut_middle(text: str, cap: int, head_share: float = 0.2) -> str:

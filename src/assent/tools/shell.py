@@ -220,7 +220,7 @@ class ShellInvocation(Invocation):
         report = self._report(ended, permit, self._sandbox.profile_for(permit))
         report += await self._offered(ended.finished, permit, live)
         notices = "".join(f"[{note}]\n" for note in self._notices)
-        output = for_person(ended.finished) + ended.access.for_person() + notices
+        output = for_person(ended.finished, ended.whole.path) + ended.access.for_person() + notices
         return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
 
     async def _run(self, permit: Permit, live: Live) -> "_Ended":

@@ -21,7 +21,7 @@ FAILED_LINES = 12
 BRIEF_LENGTH = 40
 TAIL_LENGTH = 50_000
 """Characters at the end of a long output that are looked at for its last lines."""
-_OMITTED = re.compile(r"^\.\.\. \[[\d,]+ characters omitted\] \.\.\.$", re.MULTILINE)
+_OMITTED = re.compile(r"^\.\.\. \[[\d,]+ characters omitted[^\n]*\] \.\.\.$", re.MULTILINE)
 """Stands for the middle of very long output, with an unknown number of lines."""
 TODO_MARKS = {"completed": "✓", "in_progress": "▸", "cancelled": "⊘", "blocked": "!"}
 

@@ -125,7 +125,8 @@ def _length(output: Excerpt) -> int:
     return len(output.head) + output.omitted + len(output.tail)
 
 
-def for_person(finished: ProcessFinished) -> str:
+def for_person(finished: ProcessFinished, whole: str = "") -> str:
+    """`whole`: the file that has all the output, if not all of it is shown."""
     if finished.binary:
         return f"[binary output: {finished.bytes:,} bytes received]\n"
-    return finished.output.text()
+    return finished.output.text(whole)
