@@ -336,6 +336,7 @@ async def test_only_the_chosen_parts_of_an_edit_are_written(harness: MakeHarness
         await on.press("y")
         await on.until_idle()
         assert (on.folder / "notes.txt").read_text() == changed(3, 37)
+        assert "edited before it ran" in on.shown
 
 
 @pytest.mark.spec("J6")

@@ -86,6 +86,8 @@ def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -
     if isinstance(call, Scheduled):
         words.append(WAITS_ITS_TURN)
     if isinstance(call, Terminal):
+        if call.decision is not None and call.decision.edited:
+            words.append("edited before it ran  " if roomy else "edited  ")
         if isinstance(call.display, DiffDisplay):
             words.append(f"+{call.display.added}", styler.palette.good).append(" ")
             words.append(f"-{call.display.removed}", styler.palette.bad).append("  ")
