@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from assent.events import BackgroundEnded, BackgroundKept, CallFinished
+from assent.front.tui.farewell import farewell
 from assent.front.tui.lists import ListScreen
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, says, shell
@@ -71,3 +72,23 @@ async def test_leaving_the_session_ends_its_background_commands(harness: MakeHar
         assert on.app.client is not None
         (one,) = on.app.client.state.background.values()
     assert not os.path.exists(f"/proc/{one.pid}")
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_whoever_leaves_is_told_which_commands_ended_with_the_session(harness: MakeHarness, keep: bool):
+    on = harness(asks_for(server("exec sleep 1000")), says("Done."))
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("y")
+        await on.until_idle()
+        if keep:
+            await on.types("/tasks\n")
+            await on.until_screen(ListScreen)
+            await on.press("k")
+            await on.until_shown("running, kept")
+        assert on.app.client is not None
+        (one,) = on.app.client.state.background.values()
+    told = "1 background command ended with the session; before you leave, /tasks can keep them."
+    assert (told in farewell(on.app.link)) is not keep
+    if keep:
+        os.kill(one.pid, signal.SIGKILL)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from assent.app.wording import count
+
 if TYPE_CHECKING:
     from assent.front.tui.session_link import SessionLink
 
@@ -14,4 +16,7 @@ def farewell(link: "SessionLink", again: str = "assent --resume") -> list[str]:
     if link.left_waiting:
         calls = "a call is" if link.left_waiting == 1 else f"{link.left_waiting} calls are"
         lines.insert(0, f"Nothing is lost: {calls} waiting for your answer, here or from elsewhere (assent answer).")
+    if link.left_stopped:
+        ended = count(link.left_stopped, "background command")
+        lines.insert(0, f"{ended} ended with the session; before you leave, /tasks can keep them.")
     return lines

@@ -37,6 +37,8 @@ class SessionLink:
         self.left_session = ""
         self.left_waiting = 0
         """The session that was open on exit, and its questions; empty if nothing was said in it."""
+        self.left_stopped = 0
+        """The background commands that ended with it."""
         self._sent: set[str] = set()
         """Keys of our own commands: if one is refused, the person is told."""
         self._following: asyncio.Task[None] | None = None
@@ -120,7 +122,9 @@ class SessionLink:
             client, self.client = self.client, None
             self.left_session = client.state.session if client.state.begun else ""
             self.left_waiting = len(client.state.waiting())
+            running = [call_id for call_id, one in client.state.background.items() if not one.outcome]
             await client.close()
+            self.left_stopped = sum(bool(client.state.background[call_id].outcome) for call_id in running)
 
     # --- events and commands ---
 
