@@ -3,6 +3,7 @@
 The tokens are put together here, so that nobody who looks for tokens in source code finds one.
 """
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,3 +176,15 @@ def test_a_token_that_is_printed_in_two_pieces_is_not_shown_live_either(canaries
     ended = canaries.run("-p", "go", "-m", model, "--approval-mode", "yolo", "-o", "stream-json")
     live = "".join(event["text"] for event in ended.of_type("call.output"))
     assert live == "it is [secret: Stripe key] now\nContinue? [y/N]"
+
+
+def test_the_person_sees_why_git_lists_a_hidden_secret_as_changed(program: Program):
+    (program.folder / ".env").write_text("A=1\n")
+    git = ["git", "-C", str(program.folder), "-c", "user.name=x", "-c", "user.email=x@y"]
+    for command in (["init", "-q"], ["add", "-f", "."], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *command], check=True)
+    model = program.scenario(asks_for(shell("git status --short")), says("Done."))
+    assert program.run("-p", "go", "-m", model).code == 0
+    (finished,) = program.events_of_type("call.finished")
+    shown = finished["display"]["text"], finished["result"]["response"]["output"]
+    assert all("The sandbox hides .env, so git may list it as changed although it is not." in text for text in shown)

@@ -355,13 +355,9 @@ class ShellInvocation(Invocation):
         refused = ended.access.notes() or sandbox_notes(
             finished, profile, tuple(self._tool.files.workspace.roots), os.path.expanduser("~")
         )
-        notes += [
-            *refused,
-            *hidden_notes(finished, permit.plan),
-            *ended.removed,
-            *limit_notes(finished, self._tool.limits),
-        ]
+        notes += [*refused, *ended.removed, *limit_notes(finished, self._tool.limits)]
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
+        self._notices += hidden_notes(finished, permit.plan)
         ended.watch.look()
         if ended.watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))

@@ -177,7 +177,7 @@ def _exec(styler: TextStyler, details: ExecDetails, width: int) -> Iterator[Stri
     if words := sandbox_in_words(details):
         yield from styler.text(words, palette.dim, width)
     if details.roots:
-        yield from _fact(styler, "runs", ", ".join(details.roots), palette.dim, width)
+        yield from _fact(styler, "runs", ", ".join(dict.fromkeys(details.roots)), palette.dim, width)
 
 
 def _info(styler: TextStyler, details: InfoDetails, width: int) -> Iterator[Strip]:
