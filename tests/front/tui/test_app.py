@@ -402,6 +402,22 @@ async def test_if_a_session_cannot_be_opened_the_one_before_is_opened_again(harn
         await on.until_shown("✦ Again.")
 
 
+@pytest.mark.spec("J10")
+async def test_after_going_back_it_is_said_which_files_were_left_alone(harness: MakeHarness):
+    async with harness(asks_for(write("a.txt", "new\n")), says("Done.")).open(mode="auto_edit", prompt="go") as on:
+        await on.until_idle()
+        await on.say("/rewind")
+        await on.until_shown("Go back to before")
+        await on.press("enter")
+        await on.until_shown("These file changes would be undone")
+        (on.folder / "a.txt").write_text("mine\n")
+        await on.press("y")
+        await on.until_shown("Left as they are", "a.txt")
+        await on.until_gone("✦ Done.")
+        await on.until_shown("Left as they are")
+        assert (on.folder / "a.txt").read_text() == "mine\n"
+
+
 # --- what goes wrong ---
 
 

@@ -154,12 +154,14 @@ async def _rewind_to(context: "SlashContext", point: "RewindPoint") -> bool:
     text = _preview(state, point, planned)
     match await context.push(ReviewScreen("Go back?", text, both if changes else {"y": "go back"})):
         case "y":
-            if await _take_back_all(context, planned):
+            left = await _take_back_all(context, planned)
+            if left is not None:
                 await _forget_since(context, point)
+                _say_left(context, left)  # only now: what was said before is removed with the conversation
         case "c":
             await _forget_since(context, point)
         case "f":
-            await _take_back_all(context, planned)
+            _say_left(context, await _take_back_all(context, planned) or {})
         case _:
             return False
     return True
@@ -204,9 +206,9 @@ def _may_have_acted(call: ToolCall) -> bool:
             return False
 
 
-async def _take_back_all(context: "SlashContext", planned: Plan) -> bool:
-    """Newest first, so that each file is as its older changes left it. A file that somebody else has changed is left
-    alone, and named. False if it was stopped: nothing can be done any more, or the person refused.
+async def _take_back_all(context: "SlashContext", planned: Plan) -> dict[str, str] | None:
+    """Newest first, so that each file is as its older changes left it. Returns the files that somebody else has
+    changed, which are left alone, and why. None if it was stopped: nothing can be done any more, or the person refused.
     """
     changes, left = context.client.state.changes, dict.fromkeys(planned.stay, "it has changed since")
     for call_id in reversed(planned.undo):
@@ -218,13 +220,16 @@ async def _take_back_all(context: "SlashContext", planned: Plan) -> bool:
             context.complain(
                 f"Stopped: {problem.why} The conversation is as it was; /rewind can go back without files."
             )
-            return False
+            return None
         if problem is not None:
             left[path] = problem.why
+    return left
+
+
+def _say_left(context: "SlashContext", left: Mapping[str, str]) -> None:
     if left:
         listed = "; ".join(f"{path} ({why.rstrip('.')})" for path, why in left.items())
         context.complain(f"Left as they are: {listed}.")
-    return True
 
 
 async def _forget_since(context: "SlashContext", point: "RewindPoint") -> None:
