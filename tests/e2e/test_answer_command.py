@@ -277,7 +277,7 @@ def test_a_question_that_is_no_longer_needed_is_not_announced(program: Program):
     [
         (["nope", "run", "yes"], "there is no session 'nope'"),
         (["latest", "nope", "yes"], "'nope' must match exactly one of: run"),
-        (["latest", "run", "perhaps"], "invalid choice: 'perhaps'"),
+        (["latest", "run", "perhaps"], "'perhaps' is no answer; say yes, no, always or try"),
         (["latest", "run", "yes", "--args", "[]"], "--args is not a JSON object"),
         (["latest", "run", "yes", "--content", "missing.txt"], "cannot read missing.txt"),
     ],

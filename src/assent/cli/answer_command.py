@@ -69,7 +69,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("session", metavar="SESSION")
     parser.add_argument("call", metavar="CALL", help="`assent sessions show` lists the calls that are waiting")
-    parser.add_argument("outcome", metavar="OUTCOME", choices=(*SHORT_OUTCOMES, *OUTCOMES), help="see below")
+    parser.add_argument("outcome", metavar="OUTCOME", type=_outcome, help="see below")
     parser.add_argument("--reason", default="", help="with `no`: the reason, for the model")
     parser.add_argument(
         "--say", action="append", metavar="TEXT", help="your answer to the model's question; repeat for each question"
@@ -83,6 +83,12 @@ def _parser() -> Parser:
     parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for N minutes only")
     parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for N calls only")
     return parser
+
+
+def _outcome(text: str) -> str:
+    if text not in SHORT_OUTCOMES and text not in OUTCOMES:
+        raise argparse.ArgumentTypeError(f"{text!r} is no answer; say yes, no, always or try (assent answer --help)")
+    return text
 
 
 def _at_least_one(text: str) -> int:

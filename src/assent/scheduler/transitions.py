@@ -232,7 +232,9 @@ class Transitions:
         return self.move(task, CallScheduled(task.call_id, decision, new_about(task)))
 
     async def deny(self, task: CallTask, verdict: Verdict) -> NoReturn:
-        await self.fail(task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason}."))
+        await self.fail(
+            task, Failure("policy_violation", f"Tool execution denied by policy: {verdict.reason.rstrip('.')}.")
+        )
 
     async def ask_or_fail(self, task: CallTask, invocation: Invocation, why: str) -> None:
         if not self._options.attended:

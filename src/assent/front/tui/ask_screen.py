@@ -23,6 +23,7 @@ from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.typed_elsewhere import letter
 
 CHOOSE = "Enter or a number chooses · Tab own words"
+YES_OR_NO = "Enter or a number chooses, or type y or n and press Enter · Tab own words"
 TICK = "Space or a number ticks, Enter takes what is ticked · Tab add own words"
 NOTHING = f"Nothing is ticked. Press Enter again to answer “{NONE_OF_THESE}” · Space or a number ticks"
 WRITE = "Enter answer"
@@ -209,6 +210,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
 def _how(draft: AskDraft, *, none: bool) -> str:
     ticks = NOTHING if none else TICK
-    keys = WRITE if draft.writes else ticks if draft.question.multi_select else CHOOSE
+    one = YES_OR_NO if draft.question.type == "yesno" else CHOOSE
+    keys = WRITE if draft.writes else ticks if draft.question.multi_select else one
     back = "Esc back one question" if draft.place else "Esc back"
     return f"{keys} · {back}{', answers are kept' if draft.number else ''}"
