@@ -79,10 +79,10 @@ def _settled(text: str, running: bool) -> str:
 
 
 def _with_overwritten(text: str, final: str) -> str:
-    """The final screen, below the lines that it shows no longer: the model gets them too."""
+    """The final screen, below the lines that it no longer shows: they were overwritten, or scrolled away."""
     lost = _overwritten(text, final)
     if len(lost) > MOST_OVERWRITTEN:
-        return f"[{len(lost):,} lines that the command overwrote; the model gets them too]\n{final}"
+        return f"[{len(lost):,} lines that the command overwrote, or that scrolled away]\n{final}"
     return "".join(f"[overwritten] {line}\n" for line in lost) + final
 
 

@@ -223,7 +223,7 @@ def test_a_line_that_a_command_erased_is_shown_as_such(back: str):
 
 def test_the_frames_of_a_progress_display_are_counted():
     frames = "".join(f"layer 1: {number} %\nlayer 2: {number} %\n\x1b[2A" for number in range(0, 101, 10))
-    counted = "[20 lines that the command overwrote; the model gets them too]\n"
+    counted = "[20 lines that the command overwrote, or that scrolled away]\n"
     assert settled(frames) == counted + "layer 1: 100 %\nlayer 2: 100 %"
 
 

@@ -406,6 +406,26 @@ async def test_what_one_types_in_the_list_are_own_words(harness: MakeHarness, qu
 
 
 @pytest.mark.parametrize("question", [BASE, TICK])
+async def test_no_letter_of_own_words_is_lost_while_the_focus_moves(harness: MakeHarness, question: Json):
+    async with asked(harness, question).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        for character in "dark mode, 2 of them":
+            on.app.post_message(Key("space" if character == " " else character, character))  # as a fast terminal does
+        await on.until(lambda: on.app.screen.query_one(Input).value == "dark mode, 2 of them")
+        assert "[x]" not in on.shown and await on.recorded(ApprovalAnswered) == []
+
+
+@pytest.mark.parametrize("question", [BASE, TICK])
+async def test_pasted_text_in_the_list_are_own_words(harness: MakeHarness, question: Json):
+    async with asked(harness, question).open(prompt="go", size=(80, 30)) as on:
+        await ticking(on)
+        on.app.post_message(Paste("dark\nmode"))
+        await on.until(lambda: on.app.screen.query_one(Input).value == "dark mode")
+        await on.press("enter")
+        assert await answers(on) == [("dark mode",)]
+
+
+@pytest.mark.parametrize("question", [BASE, TICK])
 async def test_typing_that_was_under_way_when_the_list_appeared_neither_ticks_nor_answers(
     harness: MakeHarness, question: Json
 ):

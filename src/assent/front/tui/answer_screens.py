@@ -22,7 +22,7 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.wording import safe
 from assent.approval import AskDetails
 from assent.front.tui.key_guard import KeyGuard
-from assent.front.tui.steady_input import SteadyInput, SteadyTextArea
+from assent.front.tui.steady_input import SteadyTextArea, WordsInput
 from assent.parts import JsonObject
 
 _CHOOSING = frozenset(" 0123456789")
@@ -148,7 +148,7 @@ class ReasonScreen(AnswerScreen[str]):
         asked = isinstance(self.call.approval.details, AskDetails)
         with AnswerBox():
             yield Label("You decline to answer. Why?" if asked else "No. What should it do instead?")
-            yield SteadyInput(placeholder="decide it yourself" if asked else "use the other branch")
+            yield WordsInput(placeholder="decide it yourself" if asked else "use the other branch")
             yield Static(f"Enter {'decline' if asked else 'refuse'} with this reason · Esc back", classes="hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -9,7 +9,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.events import Key
+from textual.events import DescendantFocus, Key, Paste
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -19,7 +19,7 @@ from assent.app.wording import safe
 from assent.front.tui.answer_screens import AnswerBox, AnswerList, AnswerScreen
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.key_guard import KeyGuard
-from assent.front.tui.steady_input import SteadyInput
+from assent.front.tui.steady_input import WordsInput
 from assent.front.tui.typed_elsewhere import letter
 
 CHOOSE = "Enter or a number chooses · Tab own words"
@@ -44,6 +44,8 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         self._draft = draft
         self._own_words = own_words
         self._number_first = number
+        self._words_begun = False
+        """Whether typing or a paste in the list has begun an answer in own words."""
         self._none = False
         """Whether the person was told that Enter answers with none of the options."""
 
@@ -52,7 +54,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             with VerticalScroll(id="asked", can_focus=False):
                 yield Static("")
             yield AnswerList(self.clicked)
-            yield SteadyInput(select_on_focus=False)
+            yield WordsInput(select_on_focus=False)
             yield Static("", classes="hint", id="how")
 
     def on_mount(self) -> None:
@@ -66,8 +68,8 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         return self.query_one(OptionList)
 
     @property
-    def _field(self) -> Input:
-        return self.query_one(Input)
+    def _field(self) -> WordsInput:
+        return self.query_one(WordsInput)
 
     def _show(self, *, own_words: bool = False) -> None:
         draft = self._draft
@@ -113,6 +115,10 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
 
     def took_key(self, event: Key) -> None:
         text = letter(event)
+        if text and self._words_begun:  # it reached the list before the field had the focus
+            event.stop()
+            self._field.insert_text_at_cursor(text)
+            return
         if self.focused is not self._options or not text or event.key == "space":
             return
         event.stop()
@@ -130,9 +136,21 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         """Whoever types in the list wants to answer in own words, unless they were typing when it appeared."""
         if not self.was_quiet:
             return
-        self.at_work, self._typed = True, False
-        self._field.focus()
-        self._field.insert_text_at_cursor(text)
+        self._take_words().insert_text_at_cursor(text)
+
+    def _take_words(self) -> WordsInput:
+        self.at_work, self._typed, self._words_begun = True, False, True
+        return self._field.focus()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        if event.widget is self._options:
+            self._words_begun = False
+
+    def on_paste(self, event: Paste) -> None:
+        """In the list: own words, like what is typed there."""
+        if self.at_work or self._guard.is_quiet(event.time):
+            event.stop()
+            self._take_words().paste(event)
 
     def _number(self, place: int) -> None:
         """A number ticks at once; to choose, it needs a pause before it, like any answer."""

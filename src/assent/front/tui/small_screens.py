@@ -12,7 +12,7 @@ from textual.events import Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from assent.front.tui.steady_input import SteadyInput
+from assent.front.tui.steady_input import WordsInput
 
 CHROME_LINES = 5
 """Lines for border and hint, and a little of the screen behind."""
@@ -94,7 +94,7 @@ class LineScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box"):
-            yield SteadyInput(self._value)
+            yield WordsInput(self._value)
             yield Static(Content("Enter save · Esc cancel"), id="hint", markup=False)
 
     def on_mount(self) -> None:
