@@ -67,6 +67,49 @@ def test_ctrl_c_stops_its_command_and_nothing_is_sent(program: Program):
     assert sent(program) == []
 
 
+@pytest.mark.parametrize("moment", ["session.created", "call.requested", "call.finished"])
+def test_after_ctrl_c_nothing_more_of_it_runs(program: Program, moment: str):
+    define(program, "slow", "It says !{sleep 0.2} !{touch one} !{sleep 600} !{touch two}")
+    allowed = ("--allowed-tools", "run_shell_command(sleep)", "--allowed-tools", "run_shell_command(touch two)")
+    flags = ("-m", program.scenario(says("Fine.")), "-o", "stream-json", "--ask", "wait", *allowed)
+    with program.start("-p", "/slow", *flags) as running:
+        running.until_type(moment)
+        running.signal(signal.SIGINT)
+        (*_, result) = map(msgspec.json.decode, running)
+        assert running.wait().code == 130
+    assert result["status"] == "cancelled" and sent(program) == []
+    assert not (program.folder / "one").exists() and not (program.folder / "two").exists()
+
+
+def test_a_terminal_that_is_closed_while_it_asks_leaves_no_question_behind(program: Program):
+    define(program, "touchy", "It says !{touch canary}")
+    flags = ("-m", program.scenario(says("Fine.")), "-o", "stream-json", "--ask", "wait")
+    with program.start("-p", "/touchy", *flags) as running:
+        running.until_type("approval.requested")
+        running.signal(signal.SIGHUP)
+        (*_, result) = map(msgspec.json.decode, running)
+        assert running.wait().code == 130
+    assert result["status"] == "cancelled"
+    (finished,) = program.events_of_type("call.finished")
+    assert finished["status"] == "cancelled"
+
+
+def test_the_commands_of_the_resumed_sessions_folder_are_the_ones_that_count(program: Program):
+    elsewhere = program.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    for folder, name in ((program.folder, "mine"), (elsewhere, "other")):
+        file = folder / ".assent" / "commands" / f"{name}.toml"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"prompt = 'From {name}.'\n")
+        assert program.run("trust", "--yes", cwd=folder).code == 0
+    model = program.scenario(says("Hi."), says("Fine."), says("Fine."))
+    session = program.run("-p", "hi", "-m", model, "-o", "json").result["session_id"]
+    for name in ("mine", "other"):
+        flags = ("--resume", session, "-m", model)
+        assert program.run("-p", f"/{name}", *flags, cwd=elsewhere).code == 0
+    assert sent(program) == ["hi", "From mine.", "/other"]
+
+
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [

@@ -1,5 +1,6 @@
 """A prompt that names a custom command: its text is filled in by the session, which may ask about it."""
 
+import asyncio
 import os
 import re
 from typing import TYPE_CHECKING
@@ -9,17 +10,15 @@ from msgspec import Struct
 from assent.app.command_sender import Closed, Outcomes, run
 from assent.app.custom_commands import BUILT_IN, BadTemplate, CustomCommand, Stopped, load_custom
 from assent.app.custom_filling import filled
+from assent.commands import RunTool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from assent.app.opening import LocalClient
+    from assent.events import CallFinished
 
 _NAME = re.compile(r"[A-Za-z][\w:-]*")
-
-
-class NotSent(Exception):
-    """There is nothing to send; the message is for the person."""
 
 
 class CustomPrompt(Struct, frozen=True):
@@ -28,13 +27,61 @@ class CustomPrompt(Struct, frozen=True):
     before: str
     """What was piped in; it stays in front of the text."""
 
-    async def text(self, client: "LocalClient", outcomes: Outcomes) -> str:
-        """Raises NotSent."""
+
+class Filling:
+    """Fills in a custom command and submits it, while somebody else shows the session's events and asks."""
+
+    def __init__(
+        self,
+        custom: CustomPrompt,
+        client: "LocalClient",
+        submit: "Callable[[str], Awaitable[None]]",
+        gave_up: "Callable[[], None]",
+    ) -> None:
+        self.outcomes = Outcomes()
+        """Must be told the session's events."""
+        self.problem = ""
+        """Why there is nothing to send, for the person."""
+        self.error: Exception | None = None
+        """What went wrong otherwise, such as a full disk."""
+        self._custom, self._client = custom, client
+        self._submit, self._gave_up = submit, gave_up
+        self._task: asyncio.Task[None] | None = None
+        self._stopped = self.sent = False
+
+    @property
+    def begun(self) -> bool:
+        return self._task is not None and not self.sent
+
+    def begin(self) -> None:
+        if self._task is None and not self._stopped:
+            self._task = asyncio.create_task(self._fill())
+
+    def stop(self) -> None:
+        """Nothing more is run or read, and nothing is sent."""
+        self._stopped = True
+
+    async def _fill(self) -> None:
+        command = self._custom.command
         try:
-            text = await filled(self.command, self.argument, lambda tool: run(client, outcomes, tool), client.me)
+            text = await filled(command, self._custom.argument, self._run, self._client.me)
+            self._check()
+            self.sent = True  # first: the events may come before `submit` returns
+            await self._submit(self._custom.before + text)
         except (Stopped, BadTemplate, Closed) as stop:
-            raise NotSent(f"/{self.command.name} was not sent: {stop}") from stop
-        return self.before + text
+            self.problem = f"/{command.name} was not sent: {stop}"
+            self._gave_up()
+        except Exception as error:  # nobody awaits this task; whoever was told raises it again
+            self.error = error
+            self._gave_up()
+
+    async def _run(self, tool: RunTool) -> "CallFinished | str":
+        self._check()
+        return await run(self._client, self.outcomes, tool)
+
+    def _check(self) -> None:
+        if self._stopped:
+            raise Stopped("it was cancelled.")
 
 
 def find_custom(

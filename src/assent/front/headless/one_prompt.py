@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assent import exit_codes
 from assent.app.call_states import AwaitingApproval, Executing, Validating
-from assent.app.command_sender import Outcomes, new_key
+from assent.app.command_sender import new_key
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.model_access import ModelError
@@ -24,7 +24,15 @@ from assent.app.wording import safe
 from assent.approval import Mode
 from assent.commands import CancelCall, CancelTurn, SetEffort, SetMode, Submit, Withdraw
 from assent.config import BadSettings, Settings
-from assent.events import ApprovalRequested, CallFinished, CommandTaken, Envelope, PromptSubmitted, TurnFinished
+from assent.events import (
+    ApprovalRequested,
+    CallFinished,
+    CallRequested,
+    CommandTaken,
+    Envelope,
+    PromptSubmitted,
+    TurnFinished,
+)
 from assent.front.headless.console import Console
 from assent.front.headless.output_formats import Output, make_output
 from assent.front.headless.summary import Summariser, failed
@@ -33,11 +41,12 @@ from assent.parts import Effort, Failure
 if TYPE_CHECKING:  # the code that asks is imported only if someone can be asked
     from assent.app.mcp_prompts import PromptServers
     from assent.app.opening import Subscription
-    from assent.front.headless.custom_prompt import CustomPrompt
+    from assent.front.headless.custom_prompt import CustomPrompt, Filling
     from assent.front.headless.inline_questions import Asker
     from assent.front.headless.thinking_line import ThinkingLine
 
 Asking = Literal["inline", "wait", "refuse"]
+CTRL_C = "The user pressed Ctrl-C."
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -87,7 +96,7 @@ def _failed(output: Output, failure: Failure, session: str = "") -> int:
 
 async def _run(request: Run, log: SessionLog, output: Output, console: Console) -> int:
     resumed = await find_session(log, request.resume, request.folder) if request.resume is not None else None
-    filled = _Filled(request)
+    filled = _Filled(request, request.folder if resumed is None else resumed.folder)
     setup = SessionSetup(
         env=os.environ,
         settings=request.settings,
@@ -118,10 +127,10 @@ class _Filled:
     custom command is filled in by the session.
     """
 
-    def __init__(self, request: Run) -> None:
+    def __init__(self, request: Run, folder: str) -> None:
         self.prompt = request.prompt
         self.custom: CustomPrompt | None = None
-        self._typed, self._folder = request.typed, request.folder
+        self._typed, self._folder = request.typed, folder
 
     async def prepare(self, environment: SessionEnvironment) -> None:
         await environment.ready(_notice)
@@ -158,6 +167,12 @@ def _terminal_asker(client: LocalClient, console: Console) -> "Asker":
     return TerminalAsker(client.runner.waiting, client.send, client.type_in, console, client.me)
 
 
+def _fill(custom: "CustomPrompt", run: "HeadlessRun", client: LocalClient) -> "Filling":
+    from assent.front.headless.custom_prompt import Filling
+
+    return Filling(custom, client, run.submit, run.end)
+
+
 def _is_tried(call: object) -> bool:
     """A trial may end with an answer by rule."""
     return isinstance(call, AwaitingApproval) and call.tried_by is not None
@@ -176,7 +191,6 @@ class HeadlessRun:
         custom: "CustomPrompt | None" = None,
     ) -> None:
         """`custom`: what the prompt is made of, if it names a custom command."""
-        self._client, self._custom = client, custom
         self._runner = runner = client.runner
         self._request = request
         self._output = output
@@ -195,11 +209,7 @@ class HeadlessRun:
         self._cancelling: asyncio.Task[None] | None = None
         self._withdrawn = False
         """Ctrl-C came before our prompt could begin."""
-        self._outcomes = Outcomes()
-        self._filling: asyncio.Task[None] | None = None
-        """Fills in the custom command, until its prompt is sent."""
-        self._not_sent = ""
-        """Why there is nothing to send."""
+        self._filling = None if custom is None else _fill(custom, self, client)
 
     async def until_done(self) -> int:
         known, prompts = self._runner.state.seq, self._runner.state.prompts
@@ -217,14 +227,17 @@ class HeadlessRun:
         try:
             await self._follow(self._events, known, asked)
         finally:
-            self._outcomes.close()
+            if self._filling is not None:
+                self._filling.outcomes.close()
             if ticking is not None and self._thinking is not None:
                 ticking.cancel()
                 self._thinking.clear()
             if self._asker is not None:
                 self._asker.stop()
-        if self._not_sent and not self._interrupts:
-            return _failed(self._output, Failure("input", self._not_sent), self._runner.session)
+        if self._filling is not None and self._filling.error is not None:
+            raise self._filling.error
+        if self._filling is not None and self._filling.problem and not self._interrupts:
+            return _failed(self._output, Failure("input", self._filling.problem), self._runner.session)
         return self._finish_waiting() if self._left else self._finish()
 
     async def _follow(self, events: "Subscription", known: int, asked: set[str]) -> None:
@@ -249,8 +262,16 @@ class HeadlessRun:
                 self._leave()
 
     def _leave(self) -> None:
-        """Ends the run and leaves its questions open; they wait in the log."""
+        """Ends the run and leaves its questions open; they wait in the log. What a custom command asks is cancelled:
+        nobody would send the prompt after the answer.
+        """
+        if self._filling is not None and self._filling.begun:
+            self._interrupted()
+            return
         self._left = True
+        self.end()
+
+    def end(self) -> None:
         if self._events is not None:
             self._events.close()
 
@@ -282,35 +303,26 @@ class HeadlessRun:
             await self._runner.send(SetMode(self._request.mode, by=me()))
         if self._request.effort is not None and self._request.effort != self._runner.state.effort:
             await self._runner.send(SetEffort(self._request.effort, by=me()))
-        if self._custom is not None:
+        if self._filling is not None:
             self._fill_unless_busy()
         elif self._request.prompt is not None:
-            self._key = await self._runner.send(Submit(self._request.prompt, by=me()))
+            await self.submit(self._request.prompt)
         if self._asker is not None:
             self._asker.start(self._leave)
 
+    async def submit(self, text: str) -> None:
+        self._key = new_key()  # first: the events may come before `send` returns
+        await self._runner.send(Submit(text, by=me()), self._key)
+
     def _fill_unless_busy(self) -> None:
         """After an earlier turn, which Ctrl-C may still cancel: then nothing of our prompt has begun."""
-        if self._custom is not None and self._runner.state.open_prompt is None:
-            self._filling = asyncio.create_task(self._fill(self._custom))
-            self._custom = None
+        if self._filling is not None and self._runner.state.open_prompt is None:
+            self._filling.begin()
 
-    async def _fill(self, custom: "CustomPrompt") -> None:
-        """While the events are followed: what it runs or reads may need an answer."""
-        from assent.front.headless.custom_prompt import NotSent
-
-        try:
-            text = await custom.text(self._client, self._outcomes)
-            if self._interrupts:
-                raise NotSent("cancelled")
-        except NotSent as problem:
-            self._not_sent = str(problem)
-            self._withdrawn = bool(self._interrupts)
-            assert self._events is not None
-            self._events.close()
-        else:
-            self._key, self._filling = new_key(), None  # the key first: the events may come before `send` returns
-            await self._runner.send(Submit(text, by=me()), self._key)
+    @property
+    def _fills(self) -> bool:
+        """Whether a custom command is still to be filled in and sent."""
+        return self._filling is not None and not self._filling.sent
 
     async def _show(self, envelope: Envelope) -> bool:
         """Passes the event to everyone concerned; returns whether it was the last one."""
@@ -320,8 +332,11 @@ class HeadlessRun:
         if not envelope.seq:  # only announced, as every piece of text is: nothing to count, and never the last
             return False
         self._summariser.event(envelope)
-        self._outcomes.tell(envelope)
+        if self._filling is not None:
+            self._filling.outcomes.tell(envelope)
         match envelope.event:
+            case CallRequested(request=request) if self._fills and self._interrupts:
+                await self._runner.send(CancelCall(request.call_id, CTRL_C, by=me()))
             case PromptSubmitted(prompt_id=prompt_id, key=key) if key == self._key or self._request.prompt is None:
                 self._awaited = prompt_id
             case CommandTaken(key=key, problem="withdrawn") if key == self._key:
@@ -330,17 +345,14 @@ class HeadlessRun:
                 self._questions = self._questions or isinstance(envelope.event, ApprovalRequested)
                 self._leave_if_nobody_can_answer()
             case TurnFinished(prompt_id=prompt_id):
-                if not self._interrupts:
-                    self._fill_unless_busy()
-                return prompt_id == self._awaited and self._key_seen()
+                self._fill_unless_busy()
+                return self._withdrawn or (prompt_id == self._awaited and self._key_seen())
             case _:
                 pass
         return False
 
     def _key_seen(self) -> bool:
-        if self._filling is not None:
-            return False
-        return self._key is None or self._withdrawn or self._key in self._runner.state.keys
+        return not self._fills and (self._key is None or self._withdrawn or self._key in self._runner.state.keys)
 
     def _finish(self) -> int:
         failure = self._runner.failure
@@ -389,13 +401,15 @@ class HeadlessRun:
             if self._asker is not None:
                 self._asker.stop()  # it may have hidden what is typed
             os._exit(exit_codes.CANCELLED)
+        if self._filling is not None and self._fills:
+            self._filling.stop()
+            self._withdrawn = True
         self._cancelling = asyncio.create_task(self._cancel())
 
     async def _cancel(self) -> None:
         """Our prompt may still wait for the end of an earlier turn; then it must not begin after that."""
         if self._key is not None:
             await self._runner.send(Withdraw(self._key, by=me()))
-        why = "The user pressed Ctrl-C."
-        await self._runner.send(CancelTurn(why, by=me()))
-        for call in self._runner.state.pending() if self._filling is not None else ():
-            await self._runner.send(CancelCall(call.request.call_id, why, by=me()))
+        await self._runner.send(CancelTurn(CTRL_C, by=me()))
+        for call in self._runner.state.pending() if self._fills else ():
+            await self._runner.send(CancelCall(call.request.call_id, CTRL_C, by=me()))

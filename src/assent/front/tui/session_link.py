@@ -44,6 +44,8 @@ class SessionLink:
         self._following: asyncio.Task[None] | None = None
         self._lost = ""
         """The session whose events no longer arrive, because of something that may pass, such as a full disk."""
+        self._wanted: str | None = None
+        """The session that was to be opened last; None: a new one."""
         self._problem = ""
         """Why the last session could not be opened."""
         self._settled = asyncio.Event()
@@ -61,6 +63,7 @@ class SessionLink:
     async def open(self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = "") -> None:
         app = self._app
         self._settled.clear()
+        self._wanted = session
         try:
             self.client = await app.host.open(session, mode)
             await self._show(self.client)
@@ -176,8 +179,10 @@ class SessionLink:
         """Whether it has arrived. If not, the person is told why."""
         if self._lost:
             await self._open_again()
-        elif self.client is None:
-            self._app.note("No session is open. Open one with /sessions.", "error")
+        elif self.client is None:  # perhaps what was wrong has been put right
+            await self.open(self._wanted)
+        if self.client is None:
+            self._app.note("No session is open. Choose one with /sessions, or start one with /clear.", "error")
         return self.client is not None and await self._sent_to(self.client, command)
 
     async def _open_again(self) -> None:
