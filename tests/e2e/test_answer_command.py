@@ -47,11 +47,22 @@ def test_an_answer_from_another_process_lets_the_call_run_once(program: Program)
 def test_a_run_that_waits_says_for_what_and_how_to_answer(program: Program, output: str):
     model = program.scenario(asks_for(CANARY), says("Done."))
     with program.start("-p", "go", "-m", model, "--ask", "wait", "-o", output) as running:
-        running.until_error("yes (or no)\n")
-        (answer,) = re.findall(r"To answer it: assent (answer \S+ \S+ yes)", running.printed_errors())
+        running.until_error("|no\n")
+        (answer,) = re.findall(r"To answer it: assent (answer \S+ \S+ yes)\|", running.printed_errors())
         assert program.run(*answer.split()).out == "Answered.\n"
         ended = running.wait()
     assert ended.code == 0 and (program.folder / "canary").read_text() == "x\n"
+
+
+@pytest.mark.spec("C10")
+def test_a_run_that_waits_for_words_says_how_to_give_them(program: Program):
+    questions = [{"question": "Which one?", "type": "text"}, {"question": "When?", "type": "text"}]
+    asks = {"name": "ask_user", "id": "ask", "args": {"questions": questions}}
+    with program.start("-p", "go", "-m", program.scenario(asks_for(asks), says("Done.")), "--ask", "wait") as running:
+        running.until_error('yes|no --say "…" --say "…"\n')
+        (answer,) = re.findall(r"To answer it: assent (answer \S+ \S+ yes)\|", running.printed_errors())
+        assert program.run(*answer.split(), "--say", "this", "--say", "now").out == "Answered.\n"
+        assert running.wait().code == 0
 
 
 @pytest.mark.spec("F1")

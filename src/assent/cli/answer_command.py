@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assent import exit_codes
+from assent.app.answer_words import OF_TRIALS, SHORT_OUTCOMES
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import CommandSender, Sent
 from assent.app.identity import me
@@ -26,23 +27,6 @@ from assent.cli.running import run
 from assent.commands import Answer
 from assent.events import ApprovalRequested, CallFinished, CallStarted
 from assent.parts import JsonObject
-
-SHORT_OUTCOMES: dict[str, Outcome] = {
-    "yes": "proceed_once",
-    "once": "proceed_once",
-    "always": "proceed_always",
-    "server": "proceed_always_server",
-    "tool": "proceed_always_tool",
-    "try": "try_first",
-    "apply": "proceed_once",
-    "direct": "run_directly",
-    "discard": "cancel",
-    "no": "cancel",
-}
-
-OF_TRIALS = ("apply", "direct", "discard")
-"""They say what happens to the effects of a trial. A command that was not tried must not run because of one."""
-
 
 APPROVES = ("proceed_once", "proceed_always", "proceed_always_server", "proceed_always_tool", "run_directly")
 LONGEST_CHECK = 1.0

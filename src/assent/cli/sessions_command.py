@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from assent import exit_codes
+from assent.app.answer_words import answer_command
 from assent.app.export import event_lines, telemetry_lines
 from assent.app.identity import me
 from assent.app.lookup import begun_sessions, find_session
@@ -21,8 +22,6 @@ from assent.app.session_state import fold_readable
 from assent.app.storage import open_log
 from assent.app.style import Style
 from assent.app.wording import attached_words, count, ended_badly, one_line, safe, took, who
-from assent.approval import Approval, ExecDetails
-from assent.cli.answer_command import SHORT_OUTCOMES
 from assent.cli.parsing import Parser, complain
 from assent.cli.running import run
 from assent.config import BadSettings, load_settings, mcp_servers, settings_file
@@ -128,17 +127,9 @@ def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style
     for call in state.waiting():
         yield ""
         yield from question_lines(call, style)
-        yield f"  answer with: assent answer {state.session} {call.request.call_id} {_answers(call.approval)}"
+        yield f"  answer with: {answer_command(state.session, call.request.call_id, call.approval)}"
         for number, scope in enumerate(call.approval.scopes if len(call.approval.scopes) > 1 else (), start=1):
             yield style.dim(f"    always --scope {number}: {one_line(scope_in_words(scope))}")
-
-
-def _answers(approval: Approval) -> str:
-    """The short words for the outcomes offered, except those that need a screen."""
-    tried = isinstance(approval.details, ExecDetails) and approval.details.trial is not None
-    other = ("once", "yes", "no") if tried else ("once", "apply", "direct", "discard")
-    offered = [word for word, outcome in SHORT_OUTCOMES.items() if outcome in approval.options and word not in other]
-    return "|".join(offered)
 
 
 def _event_lines(envelope: Envelope, numbers: Mapping[str, str], style: Style) -> Iterable[str]:

@@ -261,12 +261,13 @@ class TextOutput:
 
 
 def how_to_answer(session: str, asked: ApprovalRequested) -> str:
+    from assent.app.answer_words import answer_command
     from assent.app.question_text import question_title
 
     return (
         f"? {one_line(question_title(asked.approval.details))}: waiting for an answer from another terminal.\n"
         f"  To see it:    assent sessions show {session}\n"
-        f"  To answer it: assent answer {session} {safe(asked.call_id, 'label')} yes (or no)"
+        f"  To answer it: {answer_command(session, asked.call_id, asked.approval)}"
     )
 
 
