@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.content import Content
@@ -393,13 +394,59 @@ async def test_whoever_chooses_a_session_that_is_open_elsewhere_stays_where_they
             await here.until_shown("✦ Again.")
 
 
-async def test_if_a_session_cannot_be_opened_the_one_before_is_opened_again(harness: MakeHarness):
+class Failing:
+    """Opens sessions, but not the first few times."""
+
+    def __init__(self, opens: Callable[..., Any], times: int) -> None:
+        self._opens, self._left = opens, times
+
+    async def __call__(self, *args: Any) -> Any:
+        self._left -= 1
+        if self._left >= 0:
+            raise OSError("no disk")
+        return await self._opens(*args)
+
+
+async def test_if_a_session_cannot_be_opened_the_one_before_is_opened_again(
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
+):
     async with harness(says("Hello."), says("Again.")).open(prompt="hi") as on:
         await on.until_idle()
-        await on.app.switch("20200101-000000-0000")
-        await on.until_shown("You are back where you were. The session", "✦ Hello.")
+        session = on.runner.state.session
+        monkeypatch.setattr(on.app.host, "open", Failing(on.app.host.open, times=1))
+        await on.app.switch(None)
+        await on.until_shown("You are back where you were. The session", "no disk", "✦ Hello.")
         await on.say("go on")
         await on.until_shown("✦ Again.")
+        assert on.runner.state.session == session
+
+
+async def test_if_that_cannot_be_opened_either_the_next_message_opens_it(
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch
+):
+    async with harness(says("Hello."), says("Again.")).open(prompt="hi") as on:
+        await on.until_idle()
+        monkeypatch.setattr(on.app.host, "open", Failing(on.app.host.open, times=2))
+        await on.app.switch(None)
+        await on.until_shown("The session cannot be opened", "no session · ")
+        assert "You are back" not in on.shown
+        await on.say("go on")
+        await on.until_shown("✦ Again.")
+
+
+async def test_whoever_chooses_a_session_that_does_not_exist_stays_where_they_are(harness: MakeHarness):
+    async with harness(says("Hello.")).open(prompt="hi") as on:
+        await on.until_idle()
+        await on.app.switch("20200101-000000-0000")
+        await on.until_shown("You stay in this session: there is no session", "✦ Hello.")
+
+
+async def test_a_mode_that_was_chosen_for_later_is_kept_by_whoever_stays(harness: MakeHarness):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        on.app.modes.wished = "plan"
+        await on.app.switch("20200101-000000-0000")
+        assert on.app.modes.wished == "plan"
 
 
 @pytest.mark.spec("J10")

@@ -88,7 +88,7 @@ async def test_whoever_leaves_is_told_which_commands_ended_with_the_session(harn
             await on.until_shown("running, kept")
         assert on.app.client is not None
         (one,) = on.app.client.state.background.values()
-    told = "1 background command ended with the session; before you leave, /tasks can keep them."
+    told = "1 background command ended with the session; to keep one running, use /tasks before you leave."
     assert (told in farewell(on.app.link)) is not keep
     if keep:
         os.kill(one.pid, signal.SIGKILL)

@@ -73,7 +73,7 @@ def test_alt_keys_that_arrive_together_are_not_typing():
 
 
 @pytest.mark.parametrize("sign", "/.;!'(,:?@`{~AZ")
-def test_alt_with_a_sign_types_nothing(sign: str):
+def test_alt_with_a_symbol_types_nothing(sign: str):
     (event,) = heard(f"\x1b{sign}")
     assert isinstance(event, Key) and event.key.startswith("alt+") and event.character is None
 

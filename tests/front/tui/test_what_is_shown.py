@@ -232,10 +232,10 @@ async def test_a_call_that_was_allowed_says_that_it_waits_its_turn(harness: Make
         await on.until_asked(2)
         await on.press("y")
         await on.until(lambda: len(on.runner.waiting()) == 1)
-        await on.until_shown("waits its turn", "waiting for an answer")
+        await on.until_shown("waiting for its turn", "waiting for an answer")
         await on.press("y")
         await on.until_idle()
-        assert "waits its turn" not in on.shown
+        assert "waiting for its turn" not in on.shown
 
 
 async def test_the_reason_for_a_no_stands_below_the_call(harness: MakeHarness):

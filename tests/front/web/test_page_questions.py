@@ -203,7 +203,7 @@ def test_always_asks_what_and_for_how_long_and_each_only_once(served: Served, wi
     expect(window.get_by_text("Nothing is always allowed in this session.")).to_be_visible()
 
 
-@pytest.mark.parametrize("leave", ["Back", "Escape"])
+@pytest.mark.parametrize("leave", ["Back", "Review my change", "Escape"])
 def test_whoever_leaves_the_editor_no_longer_edits(served: Served, windows: Windows, leave: str) -> None:
     mine, other = windows.open("ann"), windows.open("bob")
     session = mine.begin(served.play(asks_for(write("note.txt", "first\n")), says("Written.")), served.project())
@@ -211,8 +211,8 @@ def test_whoever_leaves_the_editor_no_longer_edits(served: Served, windows: Wind
     other.go(f"#/s/{session}")
     other.press("Edit")
     mine.sees("Being edited by bob.")
-    if leave == "Back":
-        other.page.get_by_role("button", name="Back").click()
+    if leave != "Escape":
+        other.page.get_by_role("button", name=leave).click()
     else:
         other.page.keyboard.press("Escape")
     for tab in (mine, other):

@@ -24,7 +24,7 @@ BODY_LINES = 400
 FAILURE_LINES = 4
 BRIEF_WIDTH = 72
 """A narrower screen has no room for a result on the line of its call."""
-WAITS_ITS_TURN = "waits its turn"
+WAITS_ITS_TURN = "waiting for its turn"
 """Not for an answer, but for the answers to the other calls of its reply, or for those before it to end."""
 MARKS = {
     Validating: "·",
@@ -86,7 +86,7 @@ def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -
     if isinstance(call, Scheduled):
         words.append(WAITS_ITS_TURN)
     if isinstance(call, Terminal):
-        if call.decision is not None and call.decision.edited:
+        if call.ran_ms is not None and call.decision is not None and call.decision.edited:
             words.append("edited before it ran  " if roomy else "edited  ")
         if isinstance(call.display, DiffDisplay):
             words.append(f"+{call.display.added}", styler.palette.good).append(" ")

@@ -14,9 +14,9 @@ def farewell(link: "SessionLink", again: str = "assent --resume") -> list[str]:
         return []
     lines = [f"Continue with: {again} {link.left_session}"]
     if link.left_waiting:
-        calls = "a call is" if link.left_waiting == 1 else f"{link.left_waiting} calls are"
-        lines.insert(0, f"Nothing is lost: {calls} waiting for your answer, here or from elsewhere (assent answer).")
+        calls = "A call is" if link.left_waiting == 1 else f"{link.left_waiting} calls are"
+        lines.insert(0, f"{calls} waiting for your answer, here or from elsewhere (assent answer).")
     if link.left_stopped:
         ended = count(link.left_stopped, "background command")
-        lines.insert(0, f"{ended} ended with the session; before you leave, /tasks can keep them.")
+        lines.append(f"{ended} ended with the session; to keep one running, use /tasks before you leave.")
     return lines

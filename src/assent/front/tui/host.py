@@ -117,7 +117,7 @@ class Host(Protocol):
         ...
 
     async def why_busy(self, session: str) -> str:
-        """Why another session cannot be opened now; empty if it can."""
+        """Why another session cannot be opened now, as far as that is known; empty if nothing is."""
         ...
 
     async def sessions(self) -> "Sequence[SessionInfo]":

@@ -119,9 +119,15 @@ class LocalHost:
             environment.listen(lambda _: changed())
 
     async def why_busy(self, session: str) -> str:
-        from assent.app.session_log import session_busy
+        from assent.app.lookup import NotFound, find_session
+        from assent.app.session_log import LogError, session_busy
 
-        return str(session_busy(session)) if await (await self.log()).is_open(session) else ""
+        try:
+            log = await self.log()
+            info = await find_session(log, session, self.folder)
+            return str(session_busy(info.id)) if await log.is_open(info.id) else ""
+        except (LogError, NotFound) as error:
+            return str(error)
 
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.lookup import begun_sessions
@@ -131,8 +137,12 @@ class LocalHost:
     async def waiting(self) -> Sequence[WaitingQuestion]:
         log = await self.log()
         waiting = await log.waiting()
-        infos = {session: await log.info(session) for session in {one.session for one in waiting}}
-        return [WaitingQuestion(one.session, infos[one.session].title, one.asked_at, one.approval) for one in waiting]
+        infos = await log.infos({one.session for one in waiting})
+        return [
+            WaitingQuestion(one.session, infos[one.session].title, one.asked_at, one.approval)
+            for one in waiting
+            if one.session in infos  # otherwise it was deleted just now
+        ]
 
     async def _forget_unused(self) -> None:
         """Deletes the session created here if it is left before anything was said in it."""

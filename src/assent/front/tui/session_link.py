@@ -104,15 +104,21 @@ class SessionLink:
             app.note(f"You stay in this session: {why}" if current else why, "error")
             return
         self._lost = ""
+        app.modes.forget()
         await self.close()
         app.panel.put(())
         app.input_panel.put(())
         self._status.between_sessions()
         await self.open(session)
         if self.client is None and current not in ("", session):
-            problem = self._problem
-            await self.open(self.left_session or None)
-            app.note(f"You are back where you were. {problem}", "error")
+            await self._go_back(self._problem)
+
+    async def _go_back(self, problem: str) -> None:
+        await self.open(self.left_session or None)
+        if self.client is None:
+            self._lost = self.left_session
+        else:
+            self._app.note(f"You are back where you were. {problem}", "error")
 
     async def close(self) -> None:
         if self._following is not None:

@@ -209,7 +209,6 @@ class AssentApp(App[None]):
         task.add_done_callback(self._tasks.discard)
 
     async def switch(self, session: str | None) -> None:
-        self.modes.forget()
         await self.link.switch(session)
 
     def last_lines(self) -> "list[Strip]":

@@ -4,8 +4,8 @@ Textual takes an escape character inside a paste for the start of a key, and wha
 pasted text becomes typing, its line ends become Enter, and that might answer a question on the screen. Here, an escape
 character inside a paste is replaced before anything can obey it; `paste.clean` removes it with its sequence. Bytes that
 are not UTF-8 are replaced instead of crashing the app. Alt-Enter and Shift-Enter of older terminals are translated to
-the form that Textual knows, and so is Alt with a letter or a sign: Textual would wait for more, and take it for typing
-if another sequence arrives with it.
+the form that Textual knows, and so is Alt with a letter or a symbol: Textual would wait for more, and take it for
+typing if another sequence arrives with it.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from assent.front.tui.prompt.paste import STAND_IN
 
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 _MODIFIED_ENTER = re.compile(r"\x1b\r|\x1b\[27;([2-8]);13~")
-_ALT_LETTER = re.compile(r"\x1b([ac-eg-zA-MQ-WYZ!-,./:-<>-@`{-~])")
+_ALT_CHARACTER = re.compile(r"\x1b([ac-eg-zA-MQ-WYZ!-,./:-<>-@`{-~])")
 """Without those that Textual knows as a sequence of their own, and those that start a longer one."""
 _READ = 4096
 
@@ -55,7 +55,7 @@ class PasteGuard:
         self._pasting = at >= 0
         self._before = "" if self._pasting else (self._before + data)[1 - len(_BEGIN) :]
         keys = _MODIFIED_ENTER.sub(_spelled, data[:end])
-        return _ALT_LETTER.sub(lambda found: f"\x1b[{ord(found[1])};3u", keys), data[end:]
+        return _ALT_CHARACTER.sub(lambda found: f"\x1b[{ord(found[1])};3u", keys), data[end:]
 
     def _paste(self, data: str) -> tuple[str, str]:
         """The pasted text, with its end marker if it has arrived, and the rest."""

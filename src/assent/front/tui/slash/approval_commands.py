@@ -119,8 +119,8 @@ def _here(call: "AwaitingApproval") -> Row:
 async def _elsewhere(context: "SlashContext") -> list[Row]:
     others = [one for one in await context.host.waiting() if one.session != context.session]
     return [
-        _waiting(f"{one.session} {number}", one.title or one.session, one.asked_at, one.approval)
-        for number, one in enumerate(others)
+        _waiting(f"{one.session} {one.approval.id}", one.title or one.session, one.asked_at, one.approval)
+        for one in others
     ]
 
 

@@ -93,6 +93,8 @@ export function EditPanel({ approval, args, folder, send, close }) {
 
   /** @param {"modify_with_editor" | "proceed_once"} outcome */
   const give = (outcome) => {
+    const unchanged = !byArgs && details.type === "edit" && content === details.new;
+    if (outcome === "modify_with_editor" && unchanged) return void close();
     try {
       void send(byArgs ? { outcome, args: argsOf(fields, args) } : { outcome, content: content.replace(/\r?\n/g, ending) });
     } catch (error) {
