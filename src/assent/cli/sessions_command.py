@@ -112,6 +112,7 @@ def _list_lines(sessions: list[SessionInfo], spent: Mapping[str, Spending]) -> I
         title = safe(session.title or "(no prompt)", "label") + (" (archived)" if session.archived else "")
         title = f"[{count(session.waiting, 'question')}] {title}" if session.waiting else title
         cost = cost_words(spent.get(session.id, Spending()))
+        cost = "no price" if cost == "?" else cost
         yield f"{session.id}  {when}  {session.events:>5} events  {cost:>8}  {safe(session.folder, 'label')}  {title}"
 
 

@@ -465,6 +465,15 @@ async def test_after_going_back_it_is_said_which_files_were_left_alone(harness: 
         assert (on.folder / "a.txt").read_text() == "mine\n"
 
 
+async def test_settings_of_a_folder_that_is_not_trusted_are_named(harness: MakeHarness):
+    on = harness()
+    settings = on.folder / ".assent" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text('[servers.notes]\ncommand = ["notes"]\n')
+    async with on.open():
+        await on.until_shown("settings.toml is not used", "untrusted")
+
+
 # --- what goes wrong ---
 
 

@@ -60,7 +60,7 @@ class LocalHost:
         self._environment: SessionEnvironment | None = None
         self._servers_changed: Callable[[], None] | None = None
         self.problems: Sequence[str] = ()
-        """Which custom commands could not be used, and why."""
+        """Which parts of the configuration could not be used, and why."""
         self._log: SessionLog | None = None
         self._made = ""
         """The newest session created here."""
@@ -310,7 +310,8 @@ class LocalHost:
         from assent.app.custom_commands import load_custom
 
         loaded = load_custom(self._env, self.folder)
-        self.problems = loaded.problems
+        environment = () if self._environment is None else self._environment.problems
+        self.problems = (*environment, *loaded.problems)
         return loaded.commands
 
     async def named_prompts(self) -> Sequence[NamedPrompt]:
