@@ -336,3 +336,14 @@ def test_damage_of_one_session_leaves_the_others_alone(program: Program):
     assert program.run("sessions", "show", second).code == 0
     assert program.run("sessions", "show", first).code == 74
     assert len(program.run("sessions", "list").out.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    "args", [("-p", "hi"), ("serve", "--port", "0"), ("undo", "latest"), ("mcp", "list"), ("trust",)]
+)
+def test_in_a_folder_that_no_longer_exists_one_is_told_to_change_to_another(program: Program, args: tuple[str, ...]):
+    gone = program.folder.parent / "gone"
+    gone.mkdir()
+    ended = program.run(*args, prefix=("sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh"), cwd=gone)
+    assert ended.code == 42
+    assert ended.err.startswith("assent: the folder you are in no longer exists; change to another one")

@@ -21,11 +21,22 @@ def report_error(error: OSError | ValueError) -> int:
             raise error
 
 
+def _folder_has_gone() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def _report_system(error: OSError) -> int:
     """A failure of the disk, the permissions or the terminal, which a traceback would not explain."""
     if error.filename is not None:
         complain(f"{error.strerror}: {os.fsdecode(error.filename)}")
         return exit_codes.STORAGE
+    if isinstance(error, FileNotFoundError) and _folder_has_gone():
+        complain("the folder you are in no longer exists; change to another one")
+        return exit_codes.INPUT
     if reader_has_gone(error):
         discard_output()
         return 0  # not an error of ours
