@@ -24,14 +24,16 @@ T = TypeVar("T")
 
 COMMAND_TIMEOUT = 10.0
 """Seconds to wait for a running session."""
-SERVER_TIMEOUT = 5.0
-"""Seconds to wait for a server, which opens its session for a command; perhaps it is not running."""
+SERVER_TIMEOUT = 10.0
+"""Seconds to wait until a server opens its session for a command; perhaps it is not running. Workers find some commands
+only when they sweep, every few seconds.
+"""
 POLL_INTERVAL = 0.3
 """Seconds between checks that the other process is still running: one that dies says nothing."""
 
 WakeResult = Literal["here", "elsewhere", "server", "nobody"]
-"""Where a session runs: in this process, whose events `Outcomes` receives; in another one; or nowhere, but a server
-opens it if one is running.
+"""Where a session runs: in this process, whose events `Outcomes` receives; in another one; in a server, which opens it
+again whenever there is something to do, if it is running; or nowhere.
 """
 
 
@@ -52,7 +54,8 @@ class Sent(Struct, frozen=True):
         if self.state == "busy":
             return "Recorded. The session is busy and will take it as soon as it can."
         if self.state == "served":
-            return f"Recorded. It takes effect when its server runs or you resume it: assent --resume {session}"
+            when = "when the session's server runs, or when you resume the session"
+            return f"Recorded. It takes effect {when}: assent --resume {session}"
         meanwhile = "The session ended before it took this. " if self.state == "ended" else ""
         return f"Recorded. {meanwhile}It takes effect when the session is resumed: assent --resume {session}"
 
@@ -199,21 +202,21 @@ class CommandSender:
             if not fresh:  # it was sent before, and may have its outcome already
                 after = await self._read_on(session, 0)
             try:
-                async with asyncio.timeout(SERVER_TIMEOUT if where == "server" else max_wait):
-                    if where == "here":
+                if where == "here":
+                    async with asyncio.timeout(max_wait):
                         return await outcome.until(found)
-                    return await self._follow(session, after, outcome, found, opening=where == "server")
+                return await self._follow(session, after, outcome, found, max_wait, opening=where == "server")
             except TimeoutError:
-                return Sent("served" if where == "server" and not await self._log.is_open(session) else "busy")
+                return await self._not_in_time(session, outcome, where)
 
     async def _put(self, session: str, command: Command, key: str, stamp: "Stamp | None") -> tuple[bool, WakeResult]:
         """Whether the command is new, and where the session runs."""
         if self._wake is None:
             running = await self._log.is_open(session)  # before `put`: a process that dies in between counts
             fresh = await self._log.put(session, key, command, stamp)
-            if running or await self._log.is_open(session):
-                return fresh, "elsewhere"
-            return fresh, "server" if (await self._log.info(session)).client in SERVER_CLIENTS else "nobody"
+            if (await self._log.info(session)).client in SERVER_CLIENTS:
+                return fresh, "server"  # even if it is open: the server may park it before it takes the command
+            return fresh, "elsewhere" if running or await self._log.is_open(session) else "nobody"
         put, woken = self._log.put(session, key, command, stamp), self._wake(session)
         fresh, where = await asyncio.gather(put, woken, return_exceptions=True)
         if isinstance(fresh, BaseException):
@@ -222,23 +225,35 @@ class CommandSender:
             raise where
         return fresh, where
 
+    async def _not_in_time(self, session: str, outcome: Outcome, where: WakeResult) -> Sent:
+        if outcome.answered:
+            return Sent("taken")
+        return Sent("served" if where == "server" and not await self._log.is_open(session) else "busy")
+
     async def _follow(
-        self, session: str, after: int, outcome: Outcome, found: Callable[[Outcome], T | None], *, opening: bool
+        self,
+        session: str,
+        after: int,
+        outcome: Outcome,
+        found: Callable[[Outcome], T | None],
+        max_wait: float | None,
+        *,
+        opening: bool,
     ) -> T | Sent:
-        """Another process has the session open, or opens it: its events tell the outcome."""
+        """Another process has the session open, or opens it: its events tell the outcome. Raises TimeoutError."""
         stop = self._log.watch(session, outcome.happened.set)
         try:
-            while (end := found(outcome)) is None:  # it may have been told by the process itself
-                outcome.happened.clear()
-                running = await self._log.is_open(session)  # before reading: what it wrote last must not be missed
-                after = await self._read_on(session, after)
-                if (end := found(outcome)) is not None:
-                    break
-                if not running and not opening:
-                    return Sent("taken" if outcome.answered else "ended")
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(outcome.happened.wait(), POLL_INTERVAL)
-            return end
+            async with asyncio.timeout(None) as timeout:
+                deadline = _Deadline(timeout, max_wait)
+                while (end := found(outcome)) is None:  # it may have been told by the process itself
+                    outcome.happened.clear()
+                    running = await self._log.is_open(session)  # before reading: what it wrote last must not be missed
+                    after = await self._read_on(session, after)
+                    if not running and (outcome.answered or not opening) and found(outcome) is None:
+                        return Sent("taken" if outcome.answered else "ended")
+                    deadline.set(running=running)
+                    await _soon(outcome.happened)
+                return end
         finally:
             stop()
 
@@ -247,6 +262,35 @@ class CommandSender:
             self._outcomes.tell(envelope)
             after = envelope.seq
         return after
+
+
+class _Deadline:
+    """Limits how long a session may be open without an outcome, and how long a server may take to open it."""
+
+    def __init__(self, timeout: asyncio.Timeout, max_wait: float | None) -> None:
+        self._timeout, self._max_wait = timeout, max_wait
+        self._running: bool | None = None
+        self._opened_by: float | None = None
+
+    def set(self, *, running: bool) -> None:
+        """The time to open it counts from when it was first seen closed: nobody must wait without end for a session
+        that ends again and again.
+        """
+        if running == self._running:
+            return
+        self._running = running
+        now = asyncio.get_running_loop().time()
+        if not running:
+            self._opened_by = self._opened_by or now + SERVER_TIMEOUT
+            self._timeout.reschedule(self._opened_by)
+        else:
+            self._timeout.reschedule(None if self._max_wait is None else now + self._max_wait)
+
+
+async def _soon(happened: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(POLL_INTERVAL):
+            await happened.wait()
 
 
 # --- through a client, whose events `outcomes` receives ---
