@@ -139,7 +139,7 @@ def test_a_yes_to_a_change_of_a_file_that_has_changed_since_does_not_count_as_an
         assert (program.folder / "new.txt").read_text() == "someone else's\n"
         again = program.run("answer", session, "write", "yes")
         running.wait()
-    assert (early.code, early.out) == (42, "")
+    assert (early.code, early.out) == (1, "")
     assert "it did not run and needs a new answer, because " in early.err
     assert "someone else's" in again.err and again.out == "Answered.\n"
 
@@ -288,7 +288,7 @@ def test_a_question_that_is_no_longer_needed_is_not_announced(program: Program):
     [
         (["nope", "run", "yes"], "there is no session 'nope'"),
         (["latest", "nope", "yes"], "'nope' must match exactly one of: run"),
-        (["latest", "run", "perhaps"], "'perhaps' is no answer; say yes, no, always or try"),
+        (["latest", "run", "perhaps"], "'perhaps' is not an answer; say yes, no, always or try"),
         (["latest", "run", "yes", "--args", "[]"], "--args is not a JSON object"),
         (["latest", "run", "yes", "--content", "missing.txt"], "cannot read missing.txt"),
     ],

@@ -37,9 +37,17 @@ class BadAnswer(ValueError):
     """The answer cannot be given; the message says why."""
 
 
+class AskedAgain(Exception):
+    """The answer was taken, but what it approved has changed; the message says why."""
+
+
 def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
-    return run(_answer(args), BadAnswer)
+    try:
+        return run(_answer(args), BadAnswer)
+    except AskedAgain as again:  # the command line was right, as it is when the session refuses an answer
+        complain(str(again))
+        return exit_codes.ERROR
 
 
 def _parser() -> Parser:
@@ -71,7 +79,9 @@ def _parser() -> Parser:
 
 def _outcome(text: str) -> str:
     if text not in SHORT_OUTCOMES and text not in OUTCOMES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no answer; say yes, no, always or try (assent answer --help)")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an answer; say yes, no, always or try (assent answer --help)"
+        )
     return text
 
 
@@ -142,7 +152,7 @@ async def _runs(log: SessionLog, session: str, call_id: str, after: int) -> bool
         match envelope.event:
             case ApprovalRequested(call_id=one, approval=approval) if one == call_id:
                 why = one_line(short_quotes(approval.why))
-                raise BadAnswer(f"it did not run and needs a new answer, because {why}")
+                raise AskedAgain(f"it did not run and needs a new answer, because {why}")
             case CallStarted(call_id=one) | CallFinished(call_id=one) if one == call_id:
                 return True
             case _:
