@@ -62,11 +62,24 @@ async def test_a_yes_without_an_answer_to_each_question_is_not_taken(answers: tu
         refused = await harness.send(
             runner, Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest, answers=answers)
         )
-        assert "give 2 answer(s), or cancel" in refused
+        assert refused == "the model asks 2 questions here; give 2 answers, or cancel"
         assert len(runner.waiting()) == 1
         assert await harness.answer(runner, "a", "cancel") == ""
         await harness.until_done()
         assert isinstance(runner.state.calls["a"], Cancelled)
+
+
+async def test_a_yes_without_an_answer_to_the_only_question_is_not_taken():
+    harness = harness_that_asks(COLOUR)
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("go"))
+        (waiting,) = await harness.until_waiting(runner)
+        refused = await harness.send(
+            runner, Answer(call_id="a", outcome="proceed_once", digest=waiting.approval.digest)
+        )
+        assert refused == "the model asks 1 question here; give 1 answer, or cancel"
+        assert await harness.answer(runner, "a", "cancel") == ""
+        await harness.until_done()
 
 
 async def test_with_nobody_to_ask_the_model_is_told_so():

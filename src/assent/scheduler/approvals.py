@@ -116,7 +116,9 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
 
 def _check_answers(questions: int, answer: Answer) -> None:
     if len(answer.answers or ()) != questions:
-        raise Refused(f"the model asks {questions} question(s) here; give {questions} answer(s), or cancel")
+        if questions == 1:
+            raise Refused("the model asks 1 question here; give 1 answer, or cancel")
+        raise Refused(f"the model asks {questions} questions here; give {questions} answers, or cancel")
 
 
 def edited_args(invocation: Invocation, answer: Answer, approval: Approval) -> JsonObject | None:
