@@ -1,6 +1,6 @@
 """The clients that open sessions by themselves, when there is something to do. Others open a session for a person.
 
-After a restart, the sessions of its name are those of a server.
+After a restart, a server reopens the sessions last opened under its name.
 """
 
 SERVE = "serve"

@@ -24,7 +24,6 @@ from assent.temporal.temporal_address import RPC_TIMEOUT, TemporalAddress
 if TYPE_CHECKING:
     from assent.mcp.offers import PromptServers
 
-"""Who opens the sessions, as recorded in the log."""
 QUEUE = "assent"
 """Where workflows run, and the sessions whose workspace every worker has."""
 OPEN_SECONDS = 10.0
