@@ -17,6 +17,7 @@ Line = StaticDefaultDict[int, Char]
 
 MOST_IN_A_CELL = 16
 """Characters; further marks on the same letter are dropped."""
+TAB = 8
 
 
 class Rows(MutableMapping[int, Line]):
@@ -52,24 +53,36 @@ class Rows(MutableMapping[int, Line]):
     def clear(self) -> None:
         self._rows.clear()
 
-    def scroll(self) -> None:
-        self._rows.pop(self._top, None)
+    def scroll(self) -> Line:
+        """The row that is no longer on the screen."""
+        row = self._rows[self._top]
+        del self._rows[self._top]
         self._top += 1
+        return row
 
 
 class OutputScreen(pyte.Screen):
     """A character without width belongs to the cell before it; at the start of a row, to the cell with number -1."""
 
-    def __init__(self, columns: int, lines: int) -> None:
+    def __init__(self, columns: int, lines: int, scrolled_off: Callable[[Line], None]) -> None:
         super().__init__(columns, lines)
+        self._scrolled_off = scrolled_off
         self._scrolled = Rows(lambda: StaticDefaultDict(self.default_char))
         self.buffer = self._scrolled  # pyright: ignore[reportAttributeAccessIssue] (it is used like a dictionary)
 
     def index(self) -> None:
         if self.margins is None and self.cursor.y == self.lines - 1:
-            self._scrolled.scroll()
+            self._scrolled_off(self._scrolled.scroll())
         else:
             super().index()
+
+    def tab(self) -> None:
+        """Beyond the last stop, it goes on in the next row: at the edge, every word would replace the one before."""
+        if self.cursor.x < self.columns - TAB:
+            super().tab()
+        else:
+            self.carriage_return()
+            self.index()
 
     def draw(self, data: str) -> None:
         if data.isascii() and data.isprintable():

@@ -221,10 +221,67 @@ def test_a_line_that_a_command_erased_is_shown_as_such(back: str):
     assert settled(f"start\nsecret plan\n{back}all is well\n") == "[overwritten] secret plan\nstart\nall is well"
 
 
-def test_the_frames_of_a_progress_display_are_counted():
+@pytest.mark.parametrize("erase", ["\x1b[11X", "\x1b[11P", "\x1b[200@", "\x1b[M", "\x1b[L"])
+def test_what_a_command_erased_within_a_line_is_shown_if_the_model_gets_it(erase: str):
+    assert settled(f"secret plan\r{erase}\nall is well\n") == "[overwritten] secret plan\n\nall is well\n"
+    assert settled(f"secret plan\r{erase}", running=True) == ""
+
+
+@pytest.mark.parametrize("down", ["\x0b", "\x0c", "\x1bD", "\x1bE"])
+def test_what_moves_down_within_a_line_hides_nothing(down: str):
+    assert settled(f"\rsecret plan{down}\nall is well\n") == "secret plan\nall is well\n"
+
+
+def test_text_far_to_the_right_stays_in_its_line():
+    assert settled("\rUnits\x1b[60G[ OK ]\n") == "Units".ljust(59) + "[ OK ]\n"
+    assert settled("\r" + "字" * 50 + "\x1b[K\n") == "字" * 50 + "\n"
+
+
+def test_the_first_and_last_states_of_a_progress_display_are_shown_and_the_others_counted():
     frames = "".join(f"layer 1: {number} %\nlayer 2: {number} %\n\x1b[2A" for number in range(0, 101, 10))
-    counted = "[20 lines that the command overwrote, or that scrolled away]\n"
-    assert settled(frames) == counted + "layer 1: 100 %\nlayer 2: 100 %"
+    assert settled(frames).split("\n") == [
+        *("[overwritten] layer 1: 0 %", "[overwritten] layer 2: 0 %"),
+        "[16 more lines that were overwritten; not shown here, but the model may see them]",
+        *("[overwritten] layer 1: 90 %", "[overwritten] layer 2: 90 %"),
+        *("layer 1: 100 %", "layer 2: 100 %"),
+    ]
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_other_overwritten_lines_do_not_hide_the_first_and_the_last_ones(place: int):
+    lines = [f"junk {number}" for number in range(6)]
+    lines[place] = "secret plan"
+    assert "[overwritten] secret plan\n" in settled("\n".join(lines) + "\n\x1b[6A\x1b[Jall is well\n")
+
+
+def test_the_same_line_again_and_again_is_shown_once():
+    assert settled("Waiting\n\x1b[1A\x1b[2K" * 30 + "done") == "[overwritten] Waiting\ndone"
+
+
+@pytest.mark.parametrize("ends", ["x\n\x1b[1A\x1b[2K", "x\n\x1b[1A\x1b[2K" * 2_000])
+def test_what_scrolled_off_stays(ends: str):
+    crates = [f"\x1b[1;32mCompiling\x1b[0m crate{number}" for number in range(2_500)]
+    lines = settled("\n".join(crates) + f"\n{ends}done\n").split("\n")
+    assert lines == ["[overwritten] x", *crates, "done"]
+
+
+@pytest.mark.parametrize("line", ["cafe\u0301", "a\u0301\u0301" + "\u0301" * 30, "y" * 300, "字" * 100])
+def test_a_line_that_looks_different_on_the_screen_is_not_taken_for_an_overwritten_one(line: str):
+    shown = settled(f"{line}\nold\n\x1b[1Anew\n")
+    assert shown.startswith("[overwritten] old\n") and shown.count("[overwritten]") == 1
+
+
+def test_a_line_with_many_tabs_keeps_all_its_words():
+    words = [f"w{number}" for number in range(40)]
+    assert settled("\t".join(words) + "\nend\n\x1b[1Aend\n").split() == [*words, "end"]
+    assert settled("\r" + "\t".join(words)).split() == words
+
+
+@pytest.mark.parametrize("moved", ["\x1b[A", ""])
+def test_where_it_would_take_long_to_find_what_is_missing_it_is_said_that_some_may_be(moved: str):
+    text = "x" * 100_000 + "\x1b[1K" * 5_000 + moved
+    assert settled(text).startswith("[some of this output may not be shown here]\nxxx")
+    assert settled(text, running=True).startswith("xxx")
 
 
 def test_a_long_line_that_is_wrapped_is_not_taken_for_an_overwritten_one():
@@ -305,6 +362,11 @@ def test_long_output_takes_no_time_out_of_proportion(piece: str):
         return settled("x\n" * 500 + "\x1b[H" + piece * size)
 
     assert grows_in_proportion(work, 4_000)
+
+
+@pytest.mark.parametrize("piece", ["10 %\x1b[K\r", "x\x1b[1K", "\x1b[4hx"])
+def test_a_long_line_takes_no_time_out_of_proportion(piece: str):
+    assert grows_in_proportion(lambda size: settled("\r" + piece * size), 16_000)
 
 
 def test_what_cannot_be_drawn_does_not_keep_the_rest_from_being_shown():
