@@ -348,3 +348,18 @@ async def test_the_count_of_binary_bytes_is_throttled_like_text() -> None:
     throttle.close()
     assert told == [10, 30]
     assert INTERVAL == 0.1
+
+
+@pytest.mark.parametrize("gone", ["rm -rf {}", "mv {} {}.moved"])
+@pytest.mark.parametrize("dir_path", ["", "build"])
+async def test_a_command_that_takes_away_its_own_folder_is_reported_like_any_other(
+    bench: Bench, gone: str, dir_path: str
+) -> None:
+    folder = bench.root / dir_path
+    folder.mkdir(exist_ok=True)
+    tool = shell(bench)
+    invocation = tool.build({"command": f"{gone.format(folder, folder)}; echo done", "dir_path": dir_path})
+    result = await invocation.execute(PERMIT, LiveRecorder())
+    assert "Output: done\nExit Code: 0" in str(result.content)
+    with pytest.raises(ToolFailed, match=r"does not exist|no longer exists"):
+        await tool.build({"command": "ls", "dir_path": dir_path}).should_confirm()

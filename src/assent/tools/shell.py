@@ -348,7 +348,7 @@ class ShellInvocation(Invocation):
         from assent.tools.support.limit_notes import limit_notes
         from assent.tools.support.sandbox_notes import hidden_notes, sandbox_notes
 
-        finished, folder = ended.finished, self._directory()
+        finished, folder = ended.finished, self.folders()[0]  # the command may have deleted it
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
         notes = passed_over(folder) if permit.plan is not None and permit.plan.sweeps else []
         notes += missed(finished, self._params.command, self._tool.environment)

@@ -243,6 +243,8 @@ class Files:
     # --- messages ---
 
     def not_found(self, path: str, hint: str = "") -> ToolFailed:
+        if not os.path.isdir(self.workspace.cwd):
+            return ToolFailed("file_not_found", f"The folder {self.workspace.cwd} no longer exists.")
         near = self._near_names(path)
         guess = f" Did you mean {' or '.join(near)}?" if near else ""
         return ToolFailed("file_not_found", f"{path} does not exist.{guess}{' ' if hint else ''}{hint}")
@@ -251,8 +253,8 @@ class Files:
         """Names in the same folder that look alike."""
         parent, _, name = path.rstrip("/").rpartition("/")
         try:
-            names = [entry.name for entry in self.entries(parent or ("/" if path.startswith("/") else "."))]
-        except ToolFailed:
+            names = [entry.name for entry in self._access.scan(parent or ("/" if path.startswith("/") else "."))]
+        except WorkspaceError:
             return []
         from rapidfuzz import fuzz, process
 
