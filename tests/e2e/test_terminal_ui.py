@@ -71,7 +71,7 @@ def test_ctrl_c_interrupts_and_ctrl_d_leaves_a_waiting_question_open(program: Pr
         terminal.until(YES)
         terminal.type("\x04")
         assert terminal.wait() == 0
-        assert "a call is waiting for your answer" in terminal.shown
+        assert "A call is waiting for your answer" in terminal.shown
     assert not (program.folder / "canary").exists()
 
 

@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.content import Content
+from textual.events import AppFocus
 
 from assent.app import lookup
 from assent.app.identity import me
@@ -472,6 +474,23 @@ async def test_settings_of_a_folder_that_is_not_trusted_are_named(harness: MakeH
     settings.write_text('[servers.notes]\ncommand = ["notes"]\n')
     async with on.open():
         await on.until_shown("settings.toml is not used", "untrusted")
+
+
+def make_repository(folder: Path) -> None:
+    for command in (["init", "-q", "-b", "trunk"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@y", "-C", folder, *command], check=True)
+
+
+async def test_the_branch_in_the_last_line_follows_the_repository(harness: MakeHarness):
+    on = harness(asks_for(shell("git checkout -q -b feature")), says("Done."))
+    make_repository(on.folder)
+    async with on.open(mode="yolo", size=(200, 30)):
+        await on.until_shown("(trunk)")
+        await on.say("go")
+        await on.until_shown("(feature)")
+        (on.folder / ".git" / "HEAD").write_text("ref: refs/heads/elsewhere\n")
+        on.app.post_message(AppFocus())
+        await on.until_shown("(elsewhere)")
 
 
 # --- what goes wrong ---

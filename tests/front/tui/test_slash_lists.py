@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from textual.app import App
 from textual.content import Content
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
@@ -183,6 +184,45 @@ async def test_letters_filter_only_in_the_filter():
         assert len(screen.shown) == 3 and not screen.query_one(Input).has_focus
         await pilot.press("escape")
         await until(pilot, lambda: app.closed == [None])
+
+
+def together(app: ListApp, *keys: str) -> None:
+    """As a terminal sends them after a stall."""
+    for key in keys:
+        app.post_message(Key("slash", "/") if key == "/" else Key(key, key if len(key) == 1 else None))
+
+
+async def test_a_letter_acts_on_the_row_that_arrows_before_it_have_reached():
+    acted: list[str] = []
+    done = asyncio.Event()
+
+    async def act(row: Row) -> None:
+        acted.append(row.key)
+        done.set()
+
+    rows = Rows(*(Row(name, (name, "1")) for name in ("one", "two", "three")))
+    async with shown(ListScreen("Rows", COLUMNS, rows, [Action("d", "stop", act)])) as (app, _):
+        together(app, "down", "down", "d")
+        async with asyncio.timeout(WAIT_LIMIT):
+            await done.wait()
+    assert acted == ["three"]
+
+
+async def test_letters_that_arrive_with_the_slash_filter_and_do_nothing_else():
+    acted: list[str] = []
+
+    async def act(row: Row) -> None:
+        acted.append(row.key)
+
+    rows = Rows(*(Row(name, (name, "1")) for name in ("one", "deed", "three")))
+    async with shown(ListScreen("Rows", COLUMNS, rows, [Action("d", "stop", act)])) as (app, pilot):
+        together(app, "/", "d", "e", "e", "d")
+        screen = app.wanted
+        assert isinstance(screen, ListScreen)
+        async with asyncio.timeout(WAIT_LIMIT):
+            while screen.query_one(Input).value != "deed":
+                await pilot.pause()
+        assert [row.key for row in screen.shown] == ["deed"] and acted == []
 
 
 async def test_the_highlight_stays_on_its_row_when_rows_come_and_go():

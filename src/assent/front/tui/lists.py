@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Key, Resize
+from textual.events import DescendantFocus, Key, Resize
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -145,6 +145,8 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._drawn: tuple[object, ...] = ()
         self._problem = ""
         """Why there are no rows, if loading failed."""
+        self._leads_to_filter = False
+        """A slash was pressed in the list; the filter has the focus, or is about to get it."""
         self._loading = False
         self._stale = True
         self._stop_listening: Callable[[], None] = lambda: None
@@ -293,17 +295,28 @@ class ListScreen(ModalScreen[Chosen | None]):
         self._act("enter")
 
     def on_key(self, event: Key) -> None:
-        filtering = self.query_one(Input).has_focus
+        """Keys may arrive together. Arrows are carried out by the app, so what a letter does must wait for those before
+        it; and what follows a slash belongs to the filter, even if the list still has the focus.
+        """
+        field = self.query_one(Input)
+        filtering = field.has_focus or self._leads_to_filter
         if filtering and event.key in ("down", "up", "tab"):
             self._list.focus()
+        elif self._leads_to_filter and event.is_printable:
+            field.insert_text_at_cursor(event.character or "")
         elif not filtering and event.key in ("slash", "ctrl+f"):
-            self.query_one(Input).focus()
+            self._leads_to_filter = True
+            field.focus()
         elif not filtering and event.key != "enter" and event.key in self._actions:
-            self._act(event.key)
+            self.app.call_later(self._act, event.key)  # pyright: ignore[reportUnknownMemberType]
         else:
             return
         event.stop()
         event.prevent_default()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        if event.widget is self._list:
+            self._leads_to_filter = False
 
     def _act(self, key: str) -> None:
         action, row = self._actions.get(key), self.highlighted

@@ -8,13 +8,16 @@ from assent.approval import Mode
 from assent.commands import Command
 from assent.events import (
     ApprovalAnswered,
+    CallFinished,
     CallOutput,
     CallProcess,
     CommandTaken,
     Envelope,
     ModeChanged,
+    PromptSubmitted,
     TextDelta,
     ThoughtDelta,
+    TurnFinished,
 )
 from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.session_feed import SessionFeed
@@ -44,6 +47,8 @@ class SessionLink:
         self._following: asyncio.Task[None] | None = None
         self._lost = ""
         """The session whose events no longer arrive, because of something that may pass, such as a full disk."""
+        self._branch_is_old = self._looking = False
+        """Whether the branch may have been switched, and whether we are finding out."""
         self._wanted: str | None = None
         """The session that was to be opened last; None: a new one."""
         self._problem = ""
@@ -157,6 +162,22 @@ class SessionLink:
             app.note("The session was closed. Open another with /sessions.", "error")
         self._status.session_is_over()
 
+    def look_at_branch(self) -> None:
+        """Anyone may have switched it: the model, or the person in another terminal."""
+        self._branch_is_old = True
+        if not self._looking:
+            self._looking = True
+            self._app.spawn(self._look())
+
+    async def _look(self) -> None:
+        try:
+            while self._branch_is_old:
+                self._branch_is_old = False
+                branch = await self._app.host.branch()
+                self._status.at(self._app.host.folder, branch)
+        finally:
+            self._looking = False
+
     def _notice(self, envelope: Envelope) -> None:
         """Text deltas and live output change nothing outside the transcript, and there are thousands of them."""
         match envelope.event:
@@ -172,6 +193,8 @@ class SessionLink:
                 self._app.note(f"Answered by {who(by, self.me)}: {'no' if outcome == 'cancel' else 'yes'}.")
             case ModeChanged(mode=mode):
                 self._app.modes.changed(mode)
+            case PromptSubmitted() | CallFinished() | TurnFinished():
+                self.look_at_branch()
             case _:
                 pass
         if envelope.seq:

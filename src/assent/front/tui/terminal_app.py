@@ -208,6 +208,9 @@ class AssentApp(App[None]):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def on_app_focus(self) -> None:
+        self.link.look_at_branch()
+
     async def switch(self, session: str | None) -> None:
         await self.link.switch(session)
 
