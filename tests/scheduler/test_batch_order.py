@@ -18,8 +18,9 @@ GATES = pytest.mark.parametrize("gate", ["batch", "eager"])
 async def test_reads_around_a_write_see_the_text_before_and_after_it(tmp_path: Path, gate: GateKind):
     bench = ToolsHarness(tmp_path, mode="auto_edit", gate=gate)
     for turn in range(100):
-        (tmp_path / "a.txt").write_text(f"before {turn}\n")
-        calls = [read("a.txt"), read("a.txt"), write("a.txt", f"after {turn}\n"), read("a.txt"), read("./a.txt")]
+        name = f"{turn}.txt"
+        (tmp_path / name).write_text("before\n")
+        calls = [read(name), read(name), write(name, "after\n"), read(name), read(f"./{name}")]
         results = await bench.run(*calls)
         seen = ["before" in said(call) for call in results]
         assert seen == [True, True, seen[2], False, False], turn

@@ -48,6 +48,40 @@ async def test_a_change_is_shown_as_a_diff_and_reported_with_the_changed_lines(b
     assert text.splitlines()[:3] == ["Changed f: 0 line(s) added, 1 removed.", "Lines 5-14 now read:", "5"]
 
 
+@pytest.mark.spec("J3")
+@pytest.mark.parametrize("known_by", ["read_file", "read_many_files", "write_file", "replace"])
+async def test_a_file_that_changed_since_the_model_saw_it_is_not_replaced_from_memory(
+    bench: Bench, known_by: str
+) -> None:
+    (bench.root / "f").write_text("one\n")
+    args = {
+        "read_file": {"file_path": "f"},
+        "read_many_files": {"include": ["f"]},
+        "write_file": {"file_path": "f", "content": "two\n"},
+        "replace": {"file_path": "f", "old_string": "one", "new_string": "two"},
+    }
+    await bench.run(known_by, **args[known_by])
+    (bench.root / "f").write_text("a person's\n")
+    refused = await failure(bench, "write_file", file_path="f", content="the model's\n")
+    assert refused.type == "file_changed"
+    assert (
+        refused.message == "f has changed since you last read or wrote it. Read it again, then keep what is new in it."
+    )
+    assert (await failure(bench, "write_file", file_path="f", content="the model's\n")).type == "file_changed"
+    await bench.run("read_file", file_path="f")
+    await bench.run("write_file", file_path="f", content="both\n")
+    assert (bench.root / "f").read_text() == "both\n"
+
+
+async def test_a_file_that_changes_while_the_question_is_open_is_shown_again(bench: Bench) -> None:
+    (bench.root / "f").write_text("one\n")
+    await bench.run("read_file", file_path="f")
+    invocation = bench.build("write_file", file_path="f", content="two\n")
+    await shown(invocation)
+    (bench.root / "f").write_text("a person's\n")
+    assert (await shown(invocation)).old == "a person's\n"
+
+
 @pytest.mark.parametrize("tool", ["write_file", "replace"])
 @pytest.mark.parametrize("what", ["changed", "deleted", "created"])
 async def test_a_file_that_is_not_what_was_shown_is_left_alone(bench: Bench, tool: str, what: str) -> None:

@@ -43,6 +43,17 @@ class WriteFileInvocation(EditInvocation):
     def __init__(self, files: Files, params: WriteFileParams) -> None:
         super().__init__(files, params.file_path)
         self._params = params
+        self._checked = False
+
+    def _on_disk(self, path: str) -> bytes | None:
+        """When the call is first judged, the model must know the file. Later, the person sees what is replaced, and
+        is asked again if it changes.
+        """
+        data = super()._on_disk(path)
+        if data is not None and not self._checked:
+            self._files.check_known(path, data)
+        self._checked = True
+        return data
 
     def edited(self, current: TextFile | None) -> TextFile:
         _refuse_placeholders(self._params.content, current.text if current else "")

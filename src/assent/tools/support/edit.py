@@ -97,6 +97,7 @@ class EditInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         plan = self._shown or self._make_plan()
         self._files.write(plan.path, plan.before, plan.after)
+        self._files.note_known(plan.path, plan.after)
         return ToolResult(self._report(plan), plan.diff.display(self._files.shown(plan.path)))
 
     # --- what a person may edit before approving ---
@@ -136,7 +137,10 @@ class EditInvocation(Invocation):
 
     def _before(self, path: str) -> bytes | None:
         pending = self._earlier(path)
-        return self._files.read_or_none(path, MAX_BYTES) if pending is None else pending.after
+        return self._on_disk(path) if pending is None else pending.after
+
+    def _on_disk(self, path: str) -> bytes | None:
+        return self._files.read_or_none(path, MAX_BYTES)
 
     def _decoded(self, data: bytes) -> TextFile:
         try:

@@ -79,6 +79,8 @@ class Files:
         self.workspace = workspace
         self._contents = contents
         self._access = FileAccess(workspace, new_mode=new_mode)
+        self._known: dict[str, str] = {}
+        """The digest of what the model last read from a file, or wrote to it."""
 
     # --- places ---
 
@@ -154,11 +156,26 @@ class Files:
     # --- content ---
 
     def read(self, path: str, limit: int, *, asked: bool = False) -> bytes:
-        """`asked`: someone was told that this file usually holds secrets."""
+        """For the model. `asked`: someone was told that this file usually holds secrets."""
         try:
-            return self._access.read_bytes(path, limit, protected_ok=asked).data
+            data = self._access.read_bytes(path, limit, protected_ok=asked).data
         except WorkspaceError as error:
             raise self._failed(error, path, "read") from error
+        self.note_known(self.absolute(path), data)
+        return data
+
+    def note_known(self, canonical: str, data: bytes) -> None:
+        """The model has read this content, or has written it."""
+        self._known[canonical] = digest_of(data)
+
+    def check_known(self, canonical: str, data: bytes) -> None:
+        """Whoever writes the whole file from what they remember would undo what somebody else has changed since."""
+        if self._known.get(canonical, digest_of(data)) != digest_of(data):
+            shown = self.shown(canonical)
+            message = (
+                f"{shown} has changed since you last read or wrote it. Read it again, then keep what is new in it."
+            )
+            raise ToolFailed("file_changed", message)
 
     def read_or_none(self, path: str, limit: int) -> bytes | None:
         """None if there is no file. For changing it: the change is shown and decided on as a whole."""
