@@ -81,7 +81,7 @@ class FakeHost:
 
     async def waiting(self) -> Sequence[WaitingQuestion]:
         return [
-            WaitingQuestion(one.session, f"about {one.session}", one.asked_at, one.approval)
+            WaitingQuestion(one.session, f"about {one.session}", one.call_id, one.asked_at, one.approval)
             for one in await self.harness.log.waiting()
         ]
 

@@ -402,6 +402,7 @@ async def test_approvals_list_the_questions_of_other_sessions_and_open_them(pref
         await other.until_waiting(runner)
         screen = await slash.open("/approvals")
         assert [row.cells[:2] for row in screen.rows] == [(f"about {other.session}", "rm -r x")]
+        assert screen.rows[0].detail.startswith(f"assent answer {other.session} c1 yes|")
         await slash.press("enter")
         await slash.finish()
         assert slash.did == [("switch", other.session)]

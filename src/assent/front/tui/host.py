@@ -50,6 +50,7 @@ class WaitingQuestion(Struct, frozen=True):
     session: str
     title: str
     """That of the session."""
+    call_id: str
     asked_at: float
     approval: "Approval"
 

@@ -139,7 +139,7 @@ class LocalHost:
         waiting = await log.waiting()
         infos = await log.infos({one.session for one in waiting})
         return [
-            WaitingQuestion(one.session, infos[one.session].title, one.asked_at, one.approval)
+            WaitingQuestion(one.session, infos[one.session].title, one.call_id, one.asked_at, one.approval)
             for one in waiting
             if one.session in infos  # otherwise it was deleted just now
         ]

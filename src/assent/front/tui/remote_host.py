@@ -92,7 +92,7 @@ class RemoteHost:
 
         def question(one: "dict[str, Any]") -> WaitingQuestion:
             session, approval = one["session"], msgspec.convert(one["approval"], Approval)
-            return WaitingQuestion(session["id"], session["title"], one["asked_at"], approval)
+            return WaitingQuestion(session["id"], session["title"], one["call_id"], one["asked_at"], approval)
 
         return list(map(question, (await self.api.approvals())["approvals"]))
 

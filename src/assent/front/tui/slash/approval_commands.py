@@ -17,7 +17,7 @@ from assent.front.tui.small_screens import PageScreen
 
 if TYPE_CHECKING:
     from assent.app.call_states import AwaitingApproval
-    from assent.front.tui.host import RuleInfo
+    from assent.front.tui.host import RuleInfo, WaitingQuestion
     from assent.front.tui.slash.slash_context import SlashContext
 
 _STYLES = {"allow": "$success", "ask": "$warning", "deny": "$error", "grant": "$success"}
@@ -113,21 +113,27 @@ async def approvals(context: "SlashContext", argument: str) -> None:
 
 
 def _here(call: "AwaitingApproval") -> Row:
-    return _waiting(_OF_CALL + call.request.call_id, "this one", call.started_at, call.approval)
+    why = f"asked because: {call.approval.why}"
+    return _waiting(_OF_CALL + call.request.call_id, "this one", call.started_at, call.approval, why)
 
 
 async def _elsewhere(context: "SlashContext") -> list[Row]:
-    others = [one for one in await context.host.waiting() if one.session != context.session]
-    return [
-        _waiting(f"{one.session} {one.approval.id}", one.title or one.session, one.asked_at, one.approval)
-        for one in others
-    ]
+    return [_other(one) for one in await context.host.waiting() if one.session != context.session]
 
 
-def _waiting(key: str, session: str, since: float, approval: Approval) -> Row:
+def _other(one: "WaitingQuestion") -> Row:
+    """If the session is open in another process, only the command answers it from here."""
+    from assent.app.answer_words import answer_command
+
+    detail = f"{answer_command(one.session, one.call_id, one.approval)}\nasked because: {one.approval.why}"
+    key = f"{one.session} {one.approval.id}"
+    return _waiting(key, one.title or one.session, one.asked_at, one.approval, detail)
+
+
+def _waiting(key: str, session: str, since: float, approval: Approval, detail: str) -> Row:
     risk = approval.details.risk if isinstance(approval.details, ExecDetails) else ""
     cells = (session, would(approval.details), span(max(0.0, time.time() - since)), risk)
-    return Row(key, cells, f"asked because: {approval.why}", "$error" if risk == "high" else "")
+    return Row(key, cells, detail, "$error" if risk == "high" else "")
 
 
 def would(details: Details) -> str:
