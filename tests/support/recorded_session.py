@@ -220,6 +220,8 @@ class RecordedHost:
     async def waiting(self) -> Sequence[WaitingQuestion]:
         return ()
 
+    keeps_running = False
+
     async def why_busy(self, session: str) -> str:
         return ""
 

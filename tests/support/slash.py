@@ -73,6 +73,8 @@ class FakeHost:
     async def open(self, session: str | None = None, mode: Mode | None = None) -> LocalClient:
         raise NotHere("sessions are opened by the harness")
 
+    keeps_running = False
+
     async def why_busy(self, session: str) -> str:
         return ""
 

@@ -436,6 +436,33 @@ async def test_if_that_cannot_be_opened_either_the_next_message_opens_it(
         await on.until_shown("✦ Again.")
 
 
+@pytest.mark.parametrize("line", ["/clear", "/fork"])
+async def test_leaving_a_session_in_which_something_runs_needs_a_yes(harness: MakeHarness, line: str):
+    on = harness(asks_for(shell("echo begun; cat fifo")), says("Done."))
+    os.mkfifo(on.folder / "fifo")
+    async with on.open(mode="yolo", prompt="go"):
+        await on.until_shown("│ begun")
+        session = on.runner.state.session
+        await on.say(line)
+        await on.until_shown("Leave this session?", "The running turn would be stopped")
+        await on.press("enter")
+        await on.until_gone("Leave this session?")
+        assert on.runner.state.session == session and on.runner.state.open_prompt is not None
+        await on.say(line)
+        await on.until_shown("Leave this session?")
+        await on.press("down", "enter")
+        await on.until(lambda: on.runner.state.session != session)
+
+
+async def test_leaving_a_session_that_only_waits_needs_no_yes(harness: MakeHarness):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        session = on.runner.state.session
+        await on.press("tab")
+        await on.say("/clear")
+        await on.until(lambda: on.runner.state.session != session)
+
+
 async def test_whoever_chooses_a_session_that_does_not_exist_stays_where_they_are(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()

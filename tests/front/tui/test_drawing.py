@@ -304,6 +304,23 @@ def test_colours_survive_and_nothing_else_that_a_terminal_obeys():
     assert green.style is not None and green.style.color is not None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It returns Promise<void> and a List<String>.",
+        "Use <div> and </div>, or <br/>. Replace <your-name> with it.",
+        "<summary>Important</summary>",
+        "<div>\nblock with instructions\n</div>",
+        "<!-- a comment -->",
+    ],
+)
+def test_html_in_a_reply_is_text(said: str):
+    strips = INK.markdown(said, 100)
+    assert " ".join("".join(strip.text for strip in strips).split()).replace(" ", "") == said.replace("\n", "").replace(
+        " ", ""
+    )
+
+
 @pytest.mark.parametrize("display", [PlainDisplay, MarkdownDisplay, TerminalDisplay])
 def test_no_escape_reaches_the_screen_by_any_display(display: type):
     strips = draw_display(INK, display("a \x1b[31mred\x1b[0m \x1b[2J [bold]b[/bold] \x9b31m"), 60)

@@ -109,6 +109,11 @@ class Host(Protocol):
     def folder(self) -> str: ...
 
     @property
+    def keeps_running(self) -> bool:
+        """Whether a session goes on when it is closed here."""
+        ...
+
+    @property
     def problems(self) -> Sequence[str]:
         """Which parts of the folder's configuration could not be used, and why."""
         ...

@@ -41,6 +41,8 @@ NOT_TRUSTED = "not trusted; look at it and accept it with /trust"
 
 
 class LocalHost:
+    keeps_running = False
+
     def __init__(
         self,
         folder: str,

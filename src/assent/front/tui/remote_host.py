@@ -78,6 +78,8 @@ class RemoteHost:
             raise NotHere(f"{name!r} does not match exactly one session on this server")
         return found[0]
 
+    keeps_running = True
+
     async def why_busy(self, session: str) -> str:
         return ""
 

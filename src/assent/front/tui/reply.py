@@ -3,22 +3,10 @@
 Drawing costs as much as the last block, however long the reply is.
 """
 
-from functools import cache
-from typing import TYPE_CHECKING
-
 from textual.strip import Strip
 
+from assent.front.tui.markdown_parser import markdown_parser
 from assent.front.tui.text_style import TextStyler, indented
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-
-
-@cache
-def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt().enable("strikethrough").enable("table")
 
 
 def last_block(text: str) -> int:
@@ -27,7 +15,8 @@ def last_block(text: str) -> int:
     Only whole lines count: an incomplete one may look like a block of its own, as a `*` does before it becomes bold.
     """
     whole = text[: text.rfind("\n") + 1]
-    starts = [token.map[0] for token in _parser().parse(whole) if token.level == 0 and token.map and token.nesting >= 0]
+    tokens = markdown_parser().parse(whole)
+    starts = [token.map[0] for token in tokens if token.level == 0 and token.map and token.nesting >= 0]
     if len(starts) < 2:
         return 0
     lines = whole.split("\n")

@@ -14,6 +14,7 @@ from rich.text import Text
 from textual.strip import Strip
 
 from assent.app.wording import safe
+from assent.front.tui.markdown_parser import markdown_parser
 from assent.front.tui.themes import Palette
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class TextStyler:
     def markdown(self, content: str, width: int) -> list[Strip]:
         from rich.markdown import Markdown
 
-        block = Markdown(plain(content, "output"), hyperlinks=False)
+        block = Markdown("", hyperlinks=False)
+        block.parsed = markdown_parser().parse(plain(content, "output"))
         block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme works as well as a name)
         return _without_gaps(self.lines(block, width))
 

@@ -12,7 +12,7 @@ from assent.approval import Approval, AskDetails, Details, EditDetails, ExecDeta
 from assent.commands import RevokeGrant
 from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.slash.slash_command import SlashCommand
-from assent.front.tui.slash.slash_helpers import action, carry_out, choose, when
+from assent.front.tui.slash.slash_helpers import action, carry_out, choose, may_leave, when
 from assent.front.tui.small_screens import PageScreen
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ async def approvals(context: "SlashContext", argument: str) -> None:
     chosen = await choose(context, "Waiting for you", columns, source, actions, empty)
     if chosen is not None and chosen.key.startswith(_OF_CALL):
         await context.answer_now(chosen.key.removeprefix(_OF_CALL))
-    elif chosen is not None:
+    elif chosen is not None and await may_leave(context):
         await context.switch(chosen.key.partition(" ")[0])
 
 

@@ -9,7 +9,17 @@ from assent.commands import Archive, Rename, Withdraw
 from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
-from assent.front.tui.slash.slash_helpers import action, carry_out, choose, confirm, named, quoted, still, when
+from assent.front.tui.slash.slash_helpers import (
+    action,
+    carry_out,
+    choose,
+    confirm,
+    may_leave,
+    named,
+    quoted,
+    still,
+    when,
+)
 from assent.front.tui.small_screens import LineScreen
 
 if TYPE_CHECKING:
@@ -18,6 +28,8 @@ if TYPE_CHECKING:
 
 
 async def clear(context: "SlashContext", argument: str) -> None:
+    if not await may_leave(context):
+        return
     before = context.session if context.session and context.client.state.begun else ""
     await context.switch(None)
     context.clear()
@@ -96,7 +108,7 @@ async def _delete_row(context: "SlashContext", row: Row) -> None:
 async def _open(context: "SlashContext", session: str) -> None:
     if session == context.session:
         context.say("This session is already open.")
-    else:
+    elif await may_leave(context):
         await context.switch(session)
 
 
@@ -136,6 +148,8 @@ async def rename(context: "SlashContext", argument: str) -> None:
 async def fork(context: "SlashContext", argument: str) -> None:
     if not context.client.state.begun:
         context.complain("There is nothing to fork: this session has no prompt yet.")
+        return
+    if not await may_leave(context):
         return
     before = context.client.state.session
     copy = await context.host.fork(before)

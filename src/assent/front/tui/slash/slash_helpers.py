@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from assent.app.call_states import Executing
 from assent.app.command_sender import Closed, send
 from assent.app.session_log import LogError
-from assent.app.wording import safe
+from assent.app.wording import count, safe
 from assent.client.api import ApiProblem
 from assent.front.tui.host import NotHere
 from assent.front.tui.lists import Action, Column, ListScreen, Row
@@ -92,6 +93,26 @@ async def confirm(context: "SlashContext", question: str, detail: str, yes: str)
     """No is the default."""
     rows = [Row("no", ("No",), detail), Row("yes", (yes,), detail)]
     return await pick(context, question, rows) == "yes"
+
+
+async def may_leave(context: "SlashContext") -> bool:
+    """Whether the session may be closed: what runs in it is stopped, unless a server runs it."""
+    stopped = _stopped_by_leaving(context)
+    if not stopped:
+        return True
+    detail = f"{' and '.join(stopped)} would be stopped. Questions and queued messages are kept."
+    return await confirm(context, "Leave this session?", detail.capitalize(), "Leave it")
+
+
+def _stopped_by_leaving(context: "SlashContext") -> list[str]:
+    if not context.session or context.host.keeps_running:
+        return []
+    state = context.client.state
+    pending = state.pending()
+    works = any(isinstance(call, Executing) for call in pending) or (state.open_prompt is not None and not pending)
+    background = sum(not one.outcome and not one.kept for one in state.background.values())
+    stopped = ["the running turn"] if works else []
+    return [*stopped, count(background, "background command")] if background else stopped
 
 
 def diff_lines(diff: str) -> Content:
