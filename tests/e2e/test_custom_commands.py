@@ -5,7 +5,7 @@ import signal
 import msgspec
 import pytest
 
-from support.program import Json, Program, says
+from support.program import Json, Program, Running, says
 from support.terminal import Terminal
 
 pytestmark = [pytest.mark.spec("G5"), pytest.mark.spec("G6")]
@@ -20,6 +20,12 @@ def define(program: Program, name: str, prompt: str) -> None:
 
 def sent(program: Program) -> list[str]:
     return [event["text"] for event in program.events_of_type("prompt.submitted")]
+
+
+def ends_cancelled(running: Running, number: signal.Signals) -> None:
+    running.signal(number)
+    (*_, result) = map(msgspec.json.decode, running)
+    assert (running.wait().code, result["status"]) == (130, "cancelled")
 
 
 def test_a_custom_command_is_sent_with_its_arguments_files_and_output(program: Program):
@@ -60,10 +66,7 @@ def test_ctrl_c_stops_its_command_and_nothing_is_sent(program: Program):
     flags = ("-m", program.scenario(says("Fine.")), "-o", "stream-json", "--allowed-tools", "run_shell_command(sleep)")
     with program.start("-p", "/slow", *flags) as running:
         running.until_type("call.process")
-        running.signal(signal.SIGINT)
-        (*_, result) = map(msgspec.json.decode, running)
-        assert running.wait().code == 130
-    assert result["status"] == "cancelled"
+        ends_cancelled(running, signal.SIGINT)
     assert sent(program) == []
 
 
@@ -74,10 +77,8 @@ def test_after_ctrl_c_nothing_more_of_it_runs(program: Program, moment: str):
     flags = ("-m", program.scenario(says("Fine.")), "-o", "stream-json", "--ask", "wait", *allowed)
     with program.start("-p", "/slow", *flags) as running:
         running.until_type(moment)
-        running.signal(signal.SIGINT)
-        (*_, result) = map(msgspec.json.decode, running)
-        assert running.wait().code == 130
-    assert result["status"] == "cancelled" and sent(program) == []
+        ends_cancelled(running, signal.SIGINT)
+    assert sent(program) == []
     assert not (program.folder / "one").exists() and not (program.folder / "two").exists()
 
 
@@ -86,10 +87,7 @@ def test_a_terminal_that_is_closed_while_it_asks_leaves_no_question_behind(progr
     flags = ("-m", program.scenario(says("Fine.")), "-o", "stream-json", "--ask", "wait")
     with program.start("-p", "/touchy", *flags) as running:
         running.until_type("approval.requested")
-        running.signal(signal.SIGHUP)
-        (*_, result) = map(msgspec.json.decode, running)
-        assert running.wait().code == 130
-    assert result["status"] == "cancelled"
+        ends_cancelled(running, signal.SIGHUP)
     (finished,) = program.events_of_type("call.finished")
     assert finished["status"] == "cancelled"
 

@@ -13,11 +13,12 @@ from unicodedata import normalize
 import pyte
 from pyte.screens import Char, StaticDefaultDict, wcwidth
 
+from assent.app.settled_output import TAB
+
 Line = StaticDefaultDict[int, Char]
 
 MOST_IN_A_CELL = 16
 """Characters; further marks on the same letter are dropped."""
-TAB = 8
 
 
 class Rows(MutableMapping[int, Line]):

@@ -45,7 +45,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _TO_THE_START = re.compile(r"\r|\x1b\[[01]?G")
 _TO_THE_RIGHT = re.compile(r"\x1b\[(?![01]?G)[0-9]*[CG]")
 _INSERTS = re.compile(r"(?:\x1b\[|\x9b)[0-9;]*4[0-9;]*h")
-_TAB = 8
+TAB = 8
 _MANY_MARKS = re.compile("([\u0300-\u036f]{15})[\u0300-\u036f]+")
 """The screen keeps no more of them on one letter."""
 _UNSHOWN = re.compile(r"\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?")
@@ -162,7 +162,7 @@ def _reach(line: str) -> int:
     """No character of the line is farther to the right, if each takes one column."""
     from assent.process.plain_text import MAX_COLUMN
 
-    longest = max(len(part) + _TAB * part.count("\t") for part in _TO_THE_START.split(line))
+    longest = max(len(part) + TAB * part.count("\t") for part in _TO_THE_START.split(line))
     return longest + MAX_COLUMN if _TO_THE_RIGHT.search(line) else longest
 
 
