@@ -182,7 +182,9 @@ async def test_a_call_that_writes_a_context_file_has_it_read_again(project: Path
         "save_memory": {"fact": "after"},
     }
     harness = SessionHarness(
-        calls(call(tool, **args[tool])), calls(call("write_file", file_path="x", content="y")), text("Done.")
+        calls(call("read_file", file_path="ASSENT.md"), call(tool, **args[tool])),
+        calls(call("write_file", file_path="x", content="y")),
+        text("Done."),
     )
     harness.folder = str(project)
     harness.tools = builtin_tools(Workspace([str(project)], str(project)), memory=project / "ASSENT.md")

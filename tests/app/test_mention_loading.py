@@ -16,6 +16,7 @@ from assent.parts import Media, Text
 from assent.policy.policy import Policy
 from assent.policy.rules import Rule
 from assent.secrets.mask import Masker
+from assent.tools.support.files import Files
 from assent.tools.support.many_files import MAX_CHARACTERS
 from assent.tools.tool import ToolFailed
 from support.servers import SDK, open_manager, program
@@ -44,7 +45,9 @@ async def load(
     folder: Path, text: str, *rules: Rule, servers: McpManager | None = None, readable: tuple[str, ...] = ()
 ) -> list[Attached]:
     policy = Policy(rules, roots=(str(folder),))
-    loading = load_mentions(text, policy, Workspace([str(folder)], str(folder), readable=readable), servers, Masker())
+    loading = load_mentions(
+        text, policy, Files(Workspace([str(folder)], str(folder), readable=readable)), servers, Masker()
+    )
     return [] if loading is None else list(await loading)
 
 
@@ -164,7 +167,7 @@ async def test_what_a_rule_restricts_is_left_out_and_reported(folder: Path, ruli
 
 async def test_no_rule_and_no_mode_attaches_a_secret(folder: Path):
     policy = Policy([Rule(ruling="allow")], "yolo", roots=(str(folder),))
-    loading = load_mentions("@.env", policy, Workspace([str(folder)], str(folder)), None, Masker())
+    loading = load_mentions("@.env", policy, Files(Workspace([str(folder)], str(folder))), None, Masker())
     assert loading is not None
     assert [each.parts for each in await loading] == [()]
 

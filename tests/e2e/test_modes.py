@@ -201,3 +201,20 @@ async def test_a_model_that_can_search_the_web_is_offered_the_search_and_gets_it
     assert (
         program.events_of_type("call.finished", program.sessions()[-1])[0]["failure"]["type"] == "tool_not_registered"
     )
+
+
+@pytest.mark.spec("J3")
+@pytest.mark.parametrize("mode", ["auto_edit", "yolo"])
+def test_an_existing_file_is_replaced_unseen_only_if_the_model_has_read_it_or_the_prompt_mentions_it(
+    program: Program, mode: str
+):
+    unread, mentioned = program.folder / "unread.txt", program.folder / "mentioned.txt"
+    for file in (unread, mentioned):
+        file.write_text("mine\n")
+    calls = (write("unread.txt", "new\n", "unread"), write("mentioned.txt", "new\n", "mentioned"))
+    model = program.scenario(asks_for(*calls), asks_for(read("unread.txt"), calls[0] | {"id": "again"}), says("Done."))
+    program.run("-p", "rewrite @mentioned.txt", "-m", model, "--approval-mode", mode)
+    finished = {event["call_id"]: event for event in program.events_of_type("call.finished")}
+    assert finished["unread"]["failure"]["type"] == "file_not_read"
+    assert {statuses(finished)[call_id] for call_id in ("mentioned", "again")} == {"success"}
+    assert (unread.read_text(), mentioned.read_text()) == ("new\n", "new\n")

@@ -42,6 +42,11 @@ def write(path: str, content: str, id: str) -> dict[str, object]:
     return call("write_file", id, file_path=path, content=content)
 
 
+def read(path: str) -> dict[str, object]:
+    """The model replaces no file that it has not read."""
+    return call("read_file", "r", file_path=path)
+
+
 async def go(harness: SessionHarness, runner: Runner) -> None:
     await harness.send(runner, Submit("go"))
     assert (await harness.until_done()).status == "completed"
@@ -61,7 +66,7 @@ async def undo(harness: SessionHarness, runner: Runner, call_id: str) -> Success
 async def test_a_changed_file_is_byte_for_byte_what_it_was(root: Path, before: bytes):
     (root / "a.txt").write_bytes(before)
     (root / "a.txt").chmod(0o640)
-    harness = harness_in(root, write("a.txt", "new\n", "w"))
+    harness = harness_in(root, read("a.txt"), write("a.txt", "new\n", "w"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         assert (root / "a.txt").read_bytes() != before
@@ -89,7 +94,7 @@ async def test_a_file_that_was_made_is_deleted_and_one_that_was_replaced_in_is_r
 
 async def test_a_file_that_changed_since_is_left_alone_and_it_is_said_why(root: Path):
     (root / "a.txt").write_text("0")
-    harness = harness_in(root, write("a.txt", "1", "first"), write("a.txt", "2", "second"))
+    harness = harness_in(root, read("a.txt"), write("a.txt", "1", "first"), write("a.txt", "2", "second"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
         refused = await undo(harness, runner, "first")
@@ -138,10 +143,10 @@ async def test_a_rule_can_forbid_it_and_the_model_cannot_ask_for_it(root: Path):
 async def test_a_large_content_is_kept_beside_the_log_for_its_owner_only(root: Path):
     before = b"0123456789\n" * 20_000
     (root / "a.txt").write_bytes(before)
-    harness = harness_in(root, write("a.txt", "small", "w"))
+    harness = harness_in(root, read("a.txt"), write("a.txt", "small", "w"))
     async with await harness.open(mode="yolo") as runner:
         await go(harness, runner)
-        change = (await harness.stored(CallStarted))[0].change
+        change = (await harness.stored(CallStarted))[-1].change
         assert change is not None and change.before is None
         (kept,) = (root.parent / "own" / "contents").iterdir()
         assert (kept.name, kept.stat().st_mode & 0o777) == (change.kept, 0o600)
@@ -163,7 +168,7 @@ async def test_what_was_remembered_can_be_taken_back(root: Path):
 
 async def test_a_write_that_found_another_content_leaves_nothing_to_undo(root: Path, monkeypatch: pytest.MonkeyPatch):
     (root / "a.txt").write_text("old\n")
-    harness = harness_in(root, write("a.txt", "new\n", "w"), write("b.txt", "new\n", "other"))
+    harness = harness_in(root, read("a.txt"), write("a.txt", "new\n", "w"), write("b.txt", "new\n", "other"))
     execute = EditInvocation.execute
 
     async def write_too_late(self: EditInvocation, permit: Permit, live: Live) -> ToolResult:
@@ -182,7 +187,7 @@ async def test_after_a_crash_in_the_middle_of_a_write_it_can_still_be_taken_back
     root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (root / "a.txt").write_text("before")
-    harness = harness_in(root, write("a.txt", "after", "w"))
+    harness = harness_in(root, read("a.txt"), write("a.txt", "after", "w"))
     reached = asyncio.Event()
     execute = EditInvocation.execute
 

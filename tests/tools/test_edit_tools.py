@@ -8,9 +8,11 @@ import pytest
 from assent.approval import EditDetails
 from assent.parts import DiffDisplay
 from assent.tools.response import to_result
-from assent.tools.tool import Invocation, ToolFailed
+from assent.tools.tool import Invocation, Permit, ToolFailed
 from tools.test_tool_contract import failure
 from tools.toolkit import PERMIT, Bench, LiveRecorder
+
+BY_MODE = Permit(call_id="call", digest="digest")
 
 
 async def shown(invocation: Invocation) -> EditDetails:
@@ -60,6 +62,8 @@ async def test_a_file_that_changed_since_the_model_saw_it_is_not_replaced_from_m
         "write_file": {"file_path": "f", "content": "two\n"},
         "replace": {"file_path": "f", "old_string": "one", "new_string": "two"},
     }
+    if known_by == "replace":
+        await bench.run("read_file", file_path="f")
     await bench.run(known_by, **args[known_by])
     (bench.root / "f").write_text("a person's\n")
     refused = await failure(bench, "write_file", file_path="f", content="the model's\n")
@@ -71,6 +75,37 @@ async def test_a_file_that_changed_since_the_model_saw_it_is_not_replaced_from_m
     await bench.run("read_file", file_path="f")
     await bench.run("write_file", file_path="f", content="both\n")
     assert (bench.root / "f").read_text() == "both\n"
+
+
+@pytest.mark.spec("J3")
+@pytest.mark.parametrize("touched_by", [None, "replace"])
+async def test_a_file_that_the_model_has_not_read_is_not_replaced_unless_a_person_has_seen_the_change(
+    bench: Bench, touched_by: str | None
+) -> None:
+    (bench.root / "f").write_text("one\na person's\n")
+    if touched_by:
+        await bench.run(touched_by, file_path="f", old_string="one", new_string="two")
+    unread = bench.build("write_file", file_path="f", content="the model's\n")
+    await shown(unread)
+    with pytest.raises(ToolFailed) as refused:
+        await unread.execute(BY_MODE, LiveRecorder())
+    assert refused.value.failure.type == "file_not_read"
+    assert "f already exists, and you have not read it" in refused.value.failure.message
+    assert "a person's" in (bench.root / "f").read_text()
+    await bench.run("write_file", file_path="f", content="approved by a person\n")
+    later = bench.build("write_file", file_path="f", content="the model knows what it wrote\n")
+    await shown(later)
+    await later.execute(BY_MODE, LiveRecorder())
+    assert (bench.root / "f").read_text() == "the model knows what it wrote\n"
+
+
+@pytest.mark.spec("J3")
+async def test_what_a_person_changed_before_a_replacement_is_still_unknown_to_the_model_after_it(bench: Bench) -> None:
+    (bench.root / "f").write_text("one\n")
+    await bench.run("read_file", file_path="f")
+    (bench.root / "f").write_text("one\na person's\n")
+    await bench.run("replace", file_path="f", old_string="one", new_string="two")
+    assert (await failure(bench, "write_file", file_path="f", content="two\n")).type == "file_changed"
 
 
 async def test_a_file_that_changes_while_the_question_is_open_is_shown_again(bench: Bench) -> None:

@@ -11,7 +11,7 @@ from assent.tools.builtin import builtin_tools
 from assent.tools.tool import AnyTool, Invocation, Permit, ToolResult, TypeIn
 from support.no_network import NoNetwork
 
-PERMIT = Permit(call_id="call", digest="digest")
+PERMIT = Permit(call_id="call", digest="digest", by_person=True)
 
 
 class LiveRecorder(NoNetwork):

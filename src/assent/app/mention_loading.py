@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from assent.events import Attached
 from assent.files.mention_finder import mentions
-from assent.files.workspace import Workspace
 from assent.parts import Media, Text
 from assent.policy.action import Action
 from assent.policy.policy import Policy
@@ -35,11 +34,11 @@ _PATTERN = re.compile(r"[*?\[{]")
 
 
 def load_mentions(
-    text: str, policy: Policy, workspace: Workspace, servers: "McpManager | None", masker: Masker
+    text: str, policy: Policy, files: Files, servers: "McpManager | None", masker: Masker
 ) -> Awaitable[tuple[Attached, ...]] | None:
     """None if the text mentions nothing."""
     named = list(dict.fromkeys(mention.path for mention in mentions(text)))[:MAX_MENTIONS]
-    return _Loading(Files(workspace), servers, policy, masker).load(named) if named else None
+    return _Loading(files, servers, policy, masker).load(named) if named else None
 
 
 class _Loading:

@@ -44,6 +44,7 @@ from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
 from assent.tools.registry import Registry
 from assent.tools.support.background_processes import BackgroundCommands
+from assent.tools.support.known_contents import KnownContents
 
 if TYPE_CHECKING:  # imported only if there is a server, or a call
     from assent.app.session_blobs import SessionBlobs
@@ -95,6 +96,7 @@ class SessionEnvironment:
         self.registry = Registry()
         # A session of a cluster may be opened on another machine, which could not find a kept command.
         self.background = BackgroundCommands(outputs=outputs if self.kept is None else None)
+        self._known = KnownContents()
         self._env, self._folder, self._outputs = env, folder, outputs
         self._promise_tools(settings, watched=watched, typing=typing)
         self._search = SearchOffer(self.registry, model)
@@ -112,6 +114,7 @@ class SessionEnvironment:
             contents=None if self.kept is None else self.kept.contents,
             domains=_domains(settings, self._env) if settings.sandbox.domains else (),
             background=self.background,
+            known=self._known,
         )
         self.registry.exclude(excluded_tools(settings, settings_file(self._env)))
         promise_builtin_tools(self.registry, place, settings, self.masker, watched=watched, typing=typing)
@@ -166,13 +169,15 @@ class SessionEnvironment:
         if "@" not in text:  # most prompts do not need that module
             return None
         from assent.app.mention_loading import load_mentions
+        from assent.tools.support.files import Files
 
+        files = Files(self.workspace, known=self._known)
         if self.kept is None:
-            return load_mentions(text, policy(), self.workspace, self.mcp, self.masker)
+            return load_mentions(text, policy(), files, self.mcp, self.masker)
         kept = self.kept
 
         async def brought() -> tuple[Attached, ...]:
-            found = load_mentions(await kept.here(text), policy(), self.workspace, self.mcp, self.masker)
+            found = load_mentions(await kept.here(text), policy(), files, self.mcp, self.masker)
             return () if found is None else await found
 
         return brought()

@@ -14,6 +14,7 @@ from assent.secrets.mask import Masker
 from assent.tools.declared import builtin_facts, search_facts
 from assent.tools.registry import Registry
 from assent.tools.support.background_processes import BackgroundCommands
+from assent.tools.support.known_contents import KnownContents
 
 if TYPE_CHECKING:
     from assent.tools.tool import AnyTool
@@ -32,6 +33,8 @@ class ToolPlace(Struct, frozen=True, kw_only=True):
     """What commands in the sandbox may connect to without asking."""
     background: BackgroundCommands | None = None
     """What runs commands that continue after their call."""
+    known: KnownContents | None = None
+    """What the model knows of files."""
 
 
 def excluded_tools(settings: Settings, path: Path) -> frozenset[str]:
@@ -74,4 +77,5 @@ def _load(place: ToolPlace, settings: Settings, masker: Masker, *, watched: bool
         trials=trials_folder(place.env),
     )
     contents = place.contents or PrivateFolder(str(data_folder(place.env) / "contents"))
-    return builtin_tools(place.workspace, commands, memory=memory_file(place.env), contents=contents)
+    memory = memory_file(place.env)
+    return builtin_tools(place.workspace, commands, memory=memory, contents=contents, known=place.known)

@@ -20,6 +20,7 @@ from assent.tools.save_memory import SaveMemoryTool
 from assent.tools.shell import ShellTool
 from assent.tools.stop_background_process import StopBackgroundTool
 from assent.tools.support.files import Files
+from assent.tools.support.known_contents import KnownContents
 from assent.tools.support.shell_options import ShellOptions
 from assent.tools.tool import AnyTool
 from assent.tools.undo import UndoTool
@@ -40,11 +41,12 @@ def builtin_tools(
     web: "Web | None" = None,
     memory: str | os.PathLike[str] | None = None,
     contents: PrivateFolder | None = None,
+    known: KnownContents | None = None,
 ) -> list[AnyTool]:
     """`memory` is the user's own context file; without one, nothing is remembered. `contents` keeps large file contents
-    from before a change.
+    from before a change. `known`: what the model knows of files, if other parts of the session show it some, too.
     """
-    files = Files(workspace, contents=contents)
+    files = Files(workspace, contents=contents, known=known)
     remembered = [] if memory is None else [_save_memory(os.fspath(memory))]
     shell = ShellTool(files, commands)
     return [

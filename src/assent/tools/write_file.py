@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from assent.parts import JsonObject
-from assent.tools.support.edit import EditInvocation
+from assent.tools.support.edit import EditInvocation, Plan
 from assent.tools.support.files import Files, check_path, check_text
 from assent.tools.support.textfile import TextFile, with_newlines
-from assent.tools.tool import Invocation, Tool, ToolFailed
+from assent.tools.tool import Invocation, Live, Permit, Tool, ToolFailed, ToolResult
 
 
 class WriteFileParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,8 +22,8 @@ class WriteFileTool(Tool[WriteFileParams]):
     name = "write_file"
     display_name = "WriteFile"
     description = (
-        "Writes a whole file, creating missing folders. Keeps the line endings and the encoding of an existing file. "
-        "For a small change to an existing file, use replace."
+        "Writes a whole file, creating missing folders. Read an existing file before you write it; its line endings "
+        "and encoding are kept. For a small change to an existing file, use replace."
     )
     kind = "edit"
     exact = True
@@ -51,9 +51,20 @@ class WriteFileInvocation(EditInvocation):
         """
         data = super()._on_disk(path)
         if data is not None and not self._checked:
-            self._files.check_known(path, data)
+            self._files.check_unchanged(path, data)
         self._checked = True
         return data
+
+    async def execute(self, permit: Permit, live: Live) -> ToolResult:
+        """What nobody was shown must not replace what the model has never seen."""
+        plan = self._plan()
+        if not (permit.by_person or plan.before is None or self._files.known.covers(plan.path, plan.before)):
+            message = f"{self._file_path} already exists, and you have not read it. Read it, then keep what must stay."
+            raise ToolFailed("file_not_read", message)
+        return await super().execute(permit, live)
+
+    def _note_written(self, plan: Plan) -> None:
+        self._files.known.note(plan.path, plan.after)
 
     def edited(self, current: TextFile | None) -> TextFile:
         _refuse_placeholders(self._params.content, current.text if current else "")

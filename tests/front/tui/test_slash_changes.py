@@ -49,7 +49,7 @@ async def test_nothing_to_compress_is_said(preferences: Path):
 
 
 WRITES = (
-    calls(call("write_file", "w1", file_path="a.txt", content="new\n")),
+    calls(call("read_file", file_path="a.txt"), call("write_file", "w1", file_path="a.txt", content="new\n")),
     calls(call("write_file", "w2", file_path="b.txt", content="new\n")),
 )
 

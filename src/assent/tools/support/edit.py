@@ -97,8 +97,12 @@ class EditInvocation(Invocation):
     async def execute(self, permit: Permit, live: Live) -> ToolResult:
         plan = self._shown or self._make_plan()
         self._files.write(plan.path, plan.before, plan.after)
-        self._files.note_known(plan.path, plan.after)
+        self._note_written(plan)
         return ToolResult(self._report(plan), plan.diff.display(self._files.shown(plan.path)))
+
+    def _note_written(self, plan: Plan) -> None:
+        """What the model knows of the file now."""
+        self._files.known.note_changed(plan.path, plan.before, plan.after)
 
     # --- what a person may edit before approving ---
 

@@ -27,6 +27,7 @@ from assent.files.private_folder import PrivateFolder
 from assent.files.protected import fold
 from assent.files.regular_file import NotPlain
 from assent.files.workspace import Operation, PathVerdict, Workspace
+from assent.tools.support.known_contents import KnownContents
 from assent.tools.support.textfile import NotText, decode
 from assent.tools.tool import InvalidParams, ToolFailed
 
@@ -74,13 +75,19 @@ def printable(name: str) -> str:
 class Files:
     """One workspace, as all its tools see it. Every method raises ToolFailed with a message for the model."""
 
-    def __init__(self, workspace: Workspace, *, new_mode: int = 0o644, contents: PrivateFolder | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        new_mode: int = 0o644,
+        contents: PrivateFolder | None = None,
+        known: KnownContents | None = None,
+    ) -> None:
         """`contents`: where to keep contents that are too large for the log, so that a change can be undone."""
         self.workspace = workspace
         self._contents = contents
         self._access = FileAccess(workspace, new_mode=new_mode)
-        self._known: dict[str, str] = {}
-        """The digest of what the model last read from a file, or wrote to it."""
+        self.known = known or KnownContents()
 
     # --- places ---
 
@@ -161,16 +168,12 @@ class Files:
             data = self._access.read_bytes(path, limit, protected_ok=asked).data
         except WorkspaceError as error:
             raise self._failed(error, path, "read") from error
-        self.note_known(self.absolute(path), data)
+        self.known.note(self.absolute(path), data)
         return data
 
-    def note_known(self, canonical: str, data: bytes) -> None:
-        """The model has read this content, or has written it."""
-        self._known[canonical] = digest_of(data)
-
-    def check_known(self, canonical: str, data: bytes) -> None:
+    def check_unchanged(self, canonical: str, data: bytes) -> None:
         """Whoever writes the whole file from what they remember would undo what somebody else has changed since."""
-        if self._known.get(canonical, digest_of(data)) != digest_of(data):
+        if self.known.is_outdated(canonical, data):
             shown = self.shown(canonical)
             message = (
                 f"{shown} has changed since you last read or wrote it. Read it again, then keep what is new in it."
