@@ -98,3 +98,27 @@ async def test_a_click_ticks_where_several_can_be_ticked(harness: MakeHarness):
         await on.press("enter")
         await on.until_idle()
         assert await answers(on) == [("Blue", "Blue, Black")]
+
+
+def place_of(on: AppHarness, words: str) -> tuple[int, int]:
+    return next((line.index(words) + 1, row) for row, line in enumerate(on.shown.splitlines()) if words in line)
+
+
+async def test_a_click_that_gives_the_question_the_keyboard_answers_nothing(harness: MakeHarness):
+    pause = {"chunks": [{"text": "Wait."}, {"pause_ms": 50}, {"call": CANARY}]}
+    async with harness(pause, says("Done.")).open(size=(80, 30)) as on:
+        await on.app.submit("go")
+        await on.types("a message")
+        await on.until_shown("Tab to answer")
+        there = place_of(on, "Tab to answer")
+        for offset in (there, (there[0] + 8, there[1])):
+            await on.pilot.click(offset=offset)
+            await on.until_shown("yes, once")
+            assert await on.recorded(ApprovalAnswered) == []
+            await on.press("escape")
+            await on.until_shown("Tab to answer")
+        await on.pilot.click(offset=there)
+        await on.until_shown("yes, once")
+        await click_on(on, "yes, once")
+        await on.until_idle()
+        assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]

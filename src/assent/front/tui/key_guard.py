@@ -41,6 +41,8 @@ class KeyGuard:
         """Whether it was quiet when the key was pressed, even if the app was stalled and handles it late."""
         return at - self._last >= self.quiet
 
-    def is_seen(self, since: float) -> bool:
-        """Whether what appeared then has been there long enough for a click to be meant for it."""
-        return self._clock() - since >= self.quiet
+    def is_seen(self, since: float, at: float | None = None) -> bool:
+        """Whether what appeared then has been there long enough for a click to be meant for it. `at`: when the mouse
+        button went down.
+        """
+        return (self._clock() if at is None else at) - since >= self.quiet

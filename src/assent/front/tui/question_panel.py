@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.events import Click, Key
+from textual.events import Click, Key, MouseDown, MouseEvent
 from textual.message import Message
 from textual.widgets import Input
 
@@ -82,6 +82,8 @@ class ApprovalPanel(QuestionBoard):
         """Whether the screen above, if there is one, was opened from this question and belongs to it."""
         self._types = False
         """Whether what was pressed turned out to be typing."""
+        self._mouse_on: tuple[str | None, float] = (None, 0.0)
+        """The answer on which the mouse button went down, and when."""
 
     def _show(self) -> None:
         self._forget_press()
@@ -226,12 +228,18 @@ class ApprovalPanel(QuestionBoard):
             return "No part is selected. Select one with the space bar, or answer no."
         return ""
 
+    def on_mouse_down(self, event: MouseDown) -> None:
+        self._mouse_on = (_answer_at(event), self.guard.now)
+
     def on_click(self, event: Click) -> None:
-        """On an answer: nobody does that while typing, but the question must have been there for a moment."""
-        key, call = event.style.meta.get(CLICKED), self.call
-        if call is None or key not in self._keys_of(call):
+        """On an answer: nobody does that while typing, but the question must have been there for a moment, and the
+        button must have gone down on this answer. What is under the pointer may change until it goes up.
+        """
+        key, call = _answer_at(event), self.call
+        pressed, at = self._mouse_on
+        if call is None or key is None or key != pressed or key not in self._keys_of(call):
             return
-        if problem := self._not_yet(key, call, quiet=self.guard.is_seen(self._shown_at)):
+        if problem := self._not_yet(key, call, quiet=self.guard.is_seen(self._shown_at, at)):
             self.say(problem)
         else:
             self._settle(key, call)
@@ -343,3 +351,7 @@ class ApprovalPanel(QuestionBoard):
 
     def action_leave(self) -> None:
         self.post_message(self.Left())
+
+
+def _answer_at(event: MouseEvent) -> str | None:
+    return event.style.meta.get(CLICKED)
