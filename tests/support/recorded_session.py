@@ -35,6 +35,8 @@ from assent.events import (
     TurnStatus,
 )
 from assent.front.tui.host import (
+    NO_CHOICES,
+    Choices,
     MemoryFile,
     ModelCheck,
     NamedPrompt,
@@ -214,7 +216,7 @@ class RecordedHost:
     def __init__(self, recording: RecordedSession) -> None:
         self.client = RecordedClient(recording)
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> RecordedClient:
+    async def open(self, session: str | None = None, choices: Choices = NO_CHOICES) -> RecordedClient:
         return self.client
 
     async def waiting(self) -> Sequence[WaitingQuestion]:

@@ -20,8 +20,10 @@ from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
 from assent.app.session_management import FoundSession, rename_session, search_sessions
-from assent.approval import Grant, Mode
+from assent.approval import Grant
 from assent.front.tui.host import (
+    NO_CHOICES,
+    Choices,
     MemoryFile,
     ModelCheck,
     NamedPrompt,
@@ -70,7 +72,7 @@ class FakeHost:
         self.can_fork = True
         self.sees_files = True
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> LocalClient:
+    async def open(self, session: str | None = None, choices: Choices = NO_CHOICES) -> LocalClient:
         raise NotHere("sessions are opened by the harness")
 
     keeps_running = False
@@ -211,9 +213,6 @@ class SlashApp(App[None]):
     def complain(self, text: str) -> None:
         self.complaints.append(text)
 
-    def clear(self) -> None:
-        self.did.append(("clear", None))
-
     async def push(self, screen: ModalScreen[T]) -> T | None:
         return await self.push_screen_wait(screen)
 
@@ -231,8 +230,11 @@ class SlashApp(App[None]):
     async def answer_now(self, call_id: str) -> None:
         self.did.append(("answer", call_id))
 
-    async def switch(self, session: str | None) -> None:
+    async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
         self.did.append(("switch", session))
+        self.chosen = choices
+        if note:
+            self.say(note)
 
     async def submit(self, text: str) -> None:
         self.did.append(("submit", text))

@@ -146,6 +146,37 @@ async def test_an_agents_file_that_is_not_trusted_is_named_and_trusted_with_a_co
         assert [source.problem for source in on.runner.state.context] == [""]
 
 
+@pytest.mark.spec("F7", "I4")
+async def test_clear_names_what_is_not_trusted_like_every_start(harness: MakeHarness):
+    on = harness()
+    async with on.open():
+        (on.folder / "AGENTS.md").write_text("Always answer in rhymes.\n")
+        await on.say("/clear")
+        await on.until_shown("This is a new session.", "Not used, because it is not trusted: AGENTS.md.", "/trust")
+
+
+@pytest.mark.spec("G5")
+async def test_clear_keeps_the_mode_the_model_and_the_effort_but_not_yolo(harness: MakeHarness):
+    on = harness(says("Hello."))
+    (on.folder / "other.json").write_bytes((on.folder.parent / "scenario.json").read_bytes())
+    other = f"scripted:{on.folder}/other.json"
+    async with on.open(mode="plan"):
+        first = on.runner.state.session
+        for line in (f"/model {other}", "/effort high", "/clear"):
+            await on.say(line)
+        await on.until(lambda: on.app.client is not None and on.runner.state.session != first)
+        await on.until_shown("This is a new session.")
+        state = on.runner.state
+        assert (state.mode, state.model, state.effort) == ("plan", other, "high")
+        await on.say("/mode yolo")
+        await on.until_shown("Run everything without asking?")
+        await on.press("down", "enter")
+        await on.until_shown("yolo: everything runs")
+        await on.say("/clear")
+        await on.until_shown("It is not in yolo mode: that is for one session.")
+        assert (on.runner.state.mode, on.runner.state.model) == ("default", other)
+
+
 # --- keys ---
 
 

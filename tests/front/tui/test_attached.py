@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from assent.approval import Mode
 from assent.client import Api, RemoteClient
 from assent.events import PromptSubmitted
+from assent.front.tui.host import NO_CHOICES, Choices
 from assent.front.tui.lists import ListScreen
 from assent.front.tui.prompt.popup import CompletionList
 from assent.front.tui.remote_host import RemoteHost
@@ -56,10 +56,10 @@ class SlowHost(RemoteHost):
         super().__init__(api, folder)
         self.asked, self.released = asyncio.Event(), asyncio.Event()
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> RemoteClient:
+    async def open(self, session: str | None = None, choices: Choices = NO_CHOICES) -> RemoteClient:
         self.asked.set()
         await self.released.wait()
-        return await super().open(session, mode)
+        return await super().open(session, choices)
 
 
 @asynccontextmanager

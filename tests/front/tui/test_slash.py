@@ -133,7 +133,7 @@ async def test_quit_and_exit_end_the_program(preferences: Path):
 async def test_clear_begins_a_new_session_and_says_how_to_come_back(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         await slash.run("/clear")
-        assert slash.did == [("switch", None), ("clear", None)]
+        assert slash.did == [("switch", None)]
         assert slash.app.said == ["This is a new session."]  # nothing was said in the one before
         await slash.run("/rename Mine")
         await slash.run("/clear")

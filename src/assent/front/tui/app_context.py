@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import safe
-from assent.front.tui.host import Host, NotHere
+from assent.front.tui.host import NO_CHOICES, Choices, Host, NotHere
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.themes import LOOKS
@@ -76,9 +76,6 @@ class AppContext:
         if isinstance(self._app.screen, ModalScreen):  # which covers the transcript
             self._app.notify(safe(text), severity="warning", markup=False)
 
-    def clear(self) -> None:
-        self._app.clear_screen()
-
     @property
     def reading(self) -> "Reading":
         return self._app.reading()
@@ -109,8 +106,8 @@ class AppContext:
 
     # --- the app ---
 
-    async def switch(self, session: str | None) -> None:
-        await self._app.switch(session)
+    async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
+        await self._app.switch(session, choices, note)
 
     async def submit(self, text: str) -> None:
         await self._app.submit(text)

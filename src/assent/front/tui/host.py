@@ -19,12 +19,26 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
     from assent.approval import Approval, Grant, Mode
+    from assent.parts import Effort
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 
 
 class NotHere(Exception):
     """This is not available here; the message says why, and what to do instead."""
+
+
+class Choices(Struct, frozen=True):
+    """What a person has chosen for a session."""
+
+    mode: "Mode | None" = None
+    """None: as the settings say, or as the session was."""
+    model: str = ""
+    """For a new session; empty: as the command line or the settings say. So is the effort."""
+    effort: "Effort | None" = None
+
+
+NO_CHOICES = Choices()
 
 
 class ToolInfo(Struct, frozen=True):
@@ -118,7 +132,7 @@ class Host(Protocol):
         """Which parts of the folder's configuration could not be used, and why."""
         ...
 
-    async def open(self, session: str | None = None, mode: "Mode | None" = None) -> "SessionClient":
+    async def open(self, session: str | None = None, choices: Choices = NO_CHOICES) -> "SessionClient":
         """Opens that session, or creates a new one. If it is the current one, close that first."""
         ...
 

@@ -8,8 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from assent.app.wording import safe
-from assent.approval import Grant, Mode
+from assent.approval import Grant
 from assent.front.tui.host import (
+    NO_CHOICES,
+    Choices,
     MemoryFile,
     ModelCheck,
     NamedPrompt,
@@ -76,7 +78,7 @@ class LocalHost:
             self._log = open_log(self._env)
         return self._log
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> "LocalClient":
+    async def open(self, session: str | None = None, choices: Choices = NO_CHOICES) -> "LocalClient":
         await asyncio.to_thread(_import_what_runs_sessions)
         from assent.app.lookup import find_session
         from assent.app.opening import NewSession, open_session
@@ -86,15 +88,16 @@ class LocalHost:
         await self._forget_unused()
         info = await find_session(log, session, self.folder) if session is not None else None
         before, self.folder = self.folder, self.folder if info is None else info.folder
-        wanted = info or NewSession(self.folder, mode, effort=self._effort)
+        effort, model = choices.effort or self._effort, None if info is None and choices.model else self._model
+        wanted = info or NewSession(self.folder, choices.mode, model=choices.model, effort=effort)
         try:
-            client = await open_session(log, wanted, self._setup(), model=self._model, keep_history=True)
+            client = await open_session(log, wanted, self._setup(), model=model, keep_history=True)
         except BaseException:
             self.folder = before
             raise
         self._made = client.state.session if info is None else ""
-        if info is not None and mode is not None and client.state.mode != mode:
-            await client.send(SetMode(mode, by=client.me))
+        if info is not None and choices.mode is not None and client.state.mode != choices.mode:
+            await client.send(SetMode(choices.mode, by=client.me))
         if info is not None and self._effort is not None and client.state.effort != self._effort:
             await client.send(SetEffort(self._effort, by=client.me))
         return client

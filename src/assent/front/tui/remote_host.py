@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from assent.approval import Grant, Mode
+from assent.approval import Grant
 from assent.front.tui.host import (
+    NO_CHOICES,
+    Choices,
     MemoryFile,
     ModelCheck,
     NamedPrompt,
@@ -46,19 +48,20 @@ class RemoteHost:
             self._api = self._connect()
         return self._api
 
-    async def open(self, session: str | None = None, mode: Mode | None = None) -> "RemoteClient":
+    async def open(self, session: str | None = None, choices: Choices = NO_CHOICES) -> "RemoteClient":
         from assent.client import RemoteClient
         from assent.commands import SetMode
 
         if session is None:
-            wanted = {"folder": self.folder} | ({"mode": mode} if mode is not None else {})
-            self._session = (await self.api.create(**wanted))["id"]
+            wanted = {"mode": choices.mode, "model": choices.model, "effort": choices.effort}
+            chosen = {name: value for name, value in wanted.items() if value}
+            self._session = (await self.api.create(folder=self.folder, **chosen))["id"]
         else:
             self._session = await self._find(self.api, session)
         client = await RemoteClient.open(self._connect(), self._session)
         self.folder = client.state.folder
-        if mode is not None and client.state.mode != mode:
-            await client.send(SetMode(mode, by=client.me))
+        if choices.mode is not None and client.state.mode != choices.mode:
+            await client.send(SetMode(choices.mode, by=client.me))
         return client
 
     async def choose(self, session: str | None) -> str:

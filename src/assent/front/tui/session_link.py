@@ -4,7 +4,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from assent.app.wording import who
-from assent.approval import Mode
 from assent.commands import Command
 from assent.events import (
     ApprovalAnswered,
@@ -19,6 +18,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
+from assent.front.tui.host import NO_CHOICES, Choices
 from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.transcript_model import TranscriptModel
@@ -65,12 +65,14 @@ class SessionLink:
 
     # --- opening and closing ---
 
-    async def open(self, session: str | None, mode: Mode | None = None, first_prompt: str = "", note: str = "") -> None:
+    async def open(
+        self, session: str | None, choices: Choices = NO_CHOICES, first_prompt: str = "", note: str = ""
+    ) -> None:
         app = self._app
         self._settled.clear()
         self._wanted = session
         try:
-            self.client = await app.host.open(session, mode)
+            self.client = await app.host.open(session, choices)
             await self._show(self.client)
         except Exception as error:  # whatever it is, the person is told and can try something else
             self._problem = f"The session cannot be opened: {error}"
@@ -100,9 +102,9 @@ class SessionLink:
     def restore_title(self) -> None:
         self._attention.restore_title()
 
-    async def switch(self, session: str | None) -> None:
+    async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
         """Switches to another session, or a new one; the current one can be resumed later. If the other one cannot be
-        opened, the current one stays, or is opened again.
+        opened, the current one stays, or is opened again. `note` takes the place of the welcome.
         """
         app, current = self._app, self.client.state.session if self.client is not None else ""
         if session not in (None, current) and (why := await app.host.why_busy(session)):
@@ -114,7 +116,7 @@ class SessionLink:
         app.panel.put(())
         app.input_panel.put(())
         self._status.between_sessions()
-        await self.open(session)
+        await self.open(session, choices, note=note)
         if self.client is None and current not in ("", session):
             await self._go_back(self._problem)
 

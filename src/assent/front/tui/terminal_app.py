@@ -31,6 +31,7 @@ from assent.front.tui.bars import FootLine, QueueView, StatusLine
 from assent.front.tui.external_input import edit_prompt, keep_dropped, paste_picture
 from assent.front.tui.farewell import farewell
 from assent.front.tui.few_colours import FewColours
+from assent.front.tui.host import NO_CHOICES, Choices
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
@@ -201,7 +202,7 @@ class AssentApp(App[None]):
             loop.add_signal_handler(number, self.exit)  # the terminal is lost; the session stays as it is
         self.host.on_servers(self._servers_changed)
         session, mode, first_prompt, note = self._start
-        self.spawn(self.link.open(session, mode, first_prompt, note))
+        self.spawn(self.link.open(session, Choices(mode), first_prompt, note))
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)
@@ -211,8 +212,8 @@ class AssentApp(App[None]):
     def on_app_focus(self) -> None:
         self.link.look_at_branch()
 
-    async def switch(self, session: str | None) -> None:
-        await self.link.switch(session)
+    async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
+        await self.link.switch(session, choices, note)
 
     def last_lines(self) -> "list[Strip]":
         """The end of the conversation; nothing if nothing was said."""
@@ -322,9 +323,6 @@ class AssentApp(App[None]):
         if self.transcript.has_passed(item):
             said = item.text if isinstance(item, NoteItem) and not item.markdown else "Above this reply: PgUp"
             self.notify(said, markup=False)
-
-    def clear_screen(self) -> None:
-        self.show_conversation(TranscriptModel(self._me()))
 
     def show_conversation(self, conversation: TranscriptModel) -> None:
         self.conversation = conversation

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assent.app.wording import who
 from assent.commands import Archive, Rename, Withdraw
+from assent.front.tui.host import Choices
 from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
@@ -30,10 +31,17 @@ if TYPE_CHECKING:
 async def clear(context: "SlashContext", argument: str) -> None:
     if not await may_leave(context):
         return
-    before = context.session if context.session and context.client.state.begun else ""
-    await context.switch(None)
-    context.clear()
-    context.say("This is a new session." + (f" To return to the previous one: `/resume {before}`" if before else ""))
+    if not context.session:
+        await context.switch(None)
+        return
+    state = context.client.state
+    mode = None if state.mode == "yolo" else state.mode  # that one is chosen for one session
+    words = [
+        "This is a new session.",
+        *(["It is not in yolo mode: that is for one session."] if mode is None else []),
+        *([f"To return to the previous one: `/resume {context.session}`"] if state.begun else []),
+    ]
+    await context.switch(None, Choices(mode, state.model, state.effort), " ".join(words))
 
 
 async def sessions(context: "SlashContext", argument: str) -> None:
@@ -179,7 +187,11 @@ async def queue(context: "SlashContext", argument: str) -> None:
 
 COMMANDS = (
     SlashCommand(
-        name="clear", help="Start a new session; this one can be resumed", run=clear, group="Session", aliases=("new",)
+        name="clear",
+        help="Start a new session in the same mode, with the same model; this one can be resumed",
+        run=clear,
+        group="Session",
+        aliases=("new",),
     ),
     SlashCommand(
         name="sessions",

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from assent.front.tui.host import NO_CHOICES, Choices
+
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from textual.content import Content
     from textual.screen import ModalScreen
@@ -58,8 +60,6 @@ class SlashContext(Protocol):
         """Says that something cannot be done. Takes plain text of any origin, and makes it safe."""
         ...
 
-    def clear(self) -> None: ...
-
     @property
     def reading(self) -> "Reading":
         """What can be read and copied."""
@@ -85,8 +85,10 @@ class SlashContext(Protocol):
 
     # --- the app ---
 
-    async def switch(self, session: str | None) -> None:
-        """Opens that session here, or a new one; the current one is closed and kept."""
+    async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
+        """Opens that session here, or a new one; the current one is closed and kept. `note` takes the place of the
+        welcome.
+        """
         ...
 
     async def submit(self, text: str) -> None:
