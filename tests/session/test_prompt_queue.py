@@ -3,9 +3,11 @@
 import pytest
 
 from assent.commands import CancelTurn, ReleaseQueue, Submit, Withdraw
-from assent.events import PromptSubmitted, TurnFinished
+from assent.events import PromptSubmitted, QueueHeld, TurnFinished
 from assent.parts import Text, UserMessage
+from assent.session.fork import fork_session
 from assent.session.runner import Runner
+from assent.session.state import fold
 from support.session_harness import SessionHarness, call, calls, crash, text
 
 ASKS = calls(call("run_note", "a", text="x"))
@@ -71,6 +73,60 @@ async def test_a_held_queue_survives_a_crash_and_can_be_withdrawn():
         await harness.send(runner, ReleaseQueue())
         await harness.until_done()
     assert said(harness) == ["b"]
+
+
+@pytest.mark.spec("G4")
+async def test_whoever_sees_the_queue_may_have_what_was_left_in_it_held():
+    harness = SessionHarness(ASKS, text("A."), text("B."))
+    runner = await busy(harness)
+    await queue(harness, runner, "b")
+    await crash(harness, runner)
+    harness.options = {"holds_queue": True}
+    async with await harness.open() as runner:
+        await harness.answer(runner, (await harness.until_waiting(runner))[0].request.call_id)
+        await harness.until_done()  # the unfinished turn continues
+        await harness.until(lambda: [(queued.text, queued.held) for queued in runner.state.queued] == [("b", True)])
+        assert said(harness) == []
+        await harness.send(runner, ReleaseQueue())
+        await harness.until_done(2)
+    assert said(harness) == ["b"]
+
+
+@pytest.mark.spec("G4")
+async def test_what_is_left_in_the_queue_is_held_once_and_new_messages_are_not():
+    harness = SessionHarness(ASKS, text("New."))
+    runner = await busy(harness)
+    await queue(harness, runner, "b")
+    await harness.send(runner, CancelTurn(hold=True))
+    await harness.until_done()
+    await runner.close()
+    harness.options = {"holds_queue": True}
+    async with await harness.open() as runner:
+        await harness.send(runner, Submit("new"))
+        await harness.until_done()
+        assert said(harness) == ["go", "new"]
+    assert len([one for one in await harness.log.read(harness.session) if isinstance(one.event, QueueHeld)]) == 1
+
+
+async def test_without_anyone_who_sees_it_the_queue_goes_on_when_the_session_is_opened_again():
+    harness = SessionHarness(ASKS, text("A."), text("B."))
+    runner = await busy(harness)
+    await queue(harness, runner, "b")
+    await runner.close()
+    async with await harness.open() as runner:
+        await harness.answer(runner, (await harness.until_waiting(runner))[0].request.call_id)
+        await harness.until_done(2)
+    assert said(harness) == ["go", "b"]
+
+
+async def test_a_fork_has_nothing_in_its_queue():
+    harness = SessionHarness(ASKS)
+    async with await busy(harness) as runner:
+        await queue(harness, runner, "b")
+        await harness.send(runner, CancelTurn(hold=True))
+        await harness.until_done()
+    copy = await fork_session(harness.log, harness.session)
+    assert not fold(copy, await harness.log.read(copy)).held, "it would never rest in a server"
 
 
 @pytest.mark.spec("F2", "G4")

@@ -77,6 +77,8 @@ class SessionSetup(Struct, frozen=True, kw_only=True):
     """False: nobody can type into commands that ask for input."""
     only: str = ""
     """Carry out only the command with this key; no server is started for it."""
+    holds_queue: bool = False
+    """Messages that waited in the queue when the session was left are sent only when a person releases them."""
     open_model: Callable[[str], Model] | None = None
     """Creates the model from its name; None: as the settings and the environment say."""
     models: ModelAccess | None = None
@@ -280,5 +282,6 @@ def _options(environment: SessionEnvironment, setup: SessionSetup) -> RunOptions
         token=setup.token,
         attended=setup.attended,
         only=setup.only,
+        holds_queue=setup.holds_queue,
         give_way=setup.give_way,
     )

@@ -4,17 +4,21 @@ import time
 
 from msgspec.structs import replace
 
-from assent.events import CommandTaken, Envelope, SessionArchived, SessionCreated, SessionOpened
+from assent.events import CommandTaken, Envelope, QueueHeld, SessionArchived, SessionCreated, SessionOpened
 from assent.session.log import LogDamaged, SessionLog, Stamp, new_session_id
+
+_OF_ONE_SESSION = SessionOpened | SessionArchived | CommandTaken | QueueHeld
 
 
 async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None, by: str = "") -> str:
-    """Copies the events into a new session. Waiting questions are asked again there: an answer covers one session."""
+    """Copies the events into a new session. Waiting questions are asked again there: an answer covers one session.
+    What is in the queue stays with the first one.
+    """
     envelopes = await log.read(session)
     first = envelopes[0].event
     if not isinstance(first, SessionCreated):
         raise LogDamaged(f"session {session} does not start with its creation")
     copy = new_session_id()
-    kept = [e for e in envelopes[1:] if not isinstance(e.event, SessionOpened | SessionArchived | CommandTaken)]
+    kept = [envelope for envelope in envelopes[1:] if not isinstance(envelope.event, _OF_ONE_SESSION)]
     more = [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate(kept, start=2)]
     return await log.create(copy, time.time(), replace(first, forked_from=session, by=by), more, stamp)

@@ -3,9 +3,12 @@
 The queue itself is the session's inbox, so it survives a crash. This is what the runner last found there.
 """
 
+from collections.abc import Sequence
+
 from assent.commands import RunTool, Submit
 from assent.events import PromptsQueued, QueueHeld
 from assent.session.journal import SessionJournal
+from assent.session.log import Inboxed
 from assent.session.state import SessionState
 from assent.transient_events import Queued
 
@@ -36,6 +39,12 @@ class PromptQueue:
         """What is in it now waits until someone releases it; what is sent later does not."""
         if self._waiting:
             await self._journal.record(QueueHeld(tuple(self._waiting), by))
+
+    async def hold_left(self, inbox: Sequence[Inboxed], by: str) -> None:
+        """What an earlier process left in the inbox waits as well: whoever opens the session has not seen it yet."""
+        left = {item.key for item in inbox if isinstance(item.command, Submit | RunTool)} - self._state.keys
+        if left - self._state.held:
+            await self._journal.record(QueueHeld(tuple(item.key for item in inbox if item.key in left), by))
 
     async def release(self, by: str) -> None:
         if self._state.held:

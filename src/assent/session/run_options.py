@@ -82,6 +82,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Knows the secrets that no result may show."""
     only: str = ""
     """Carry out only the command with this key: turns, questions and other commands stay as they are."""
+    holds_queue: bool = False
+    """What was sent earlier and has not begun waits until a person, who sees it, releases it."""
     background: BackgroundPort | None = None
     """What runs background commands."""
     clock: Callable[[], float] = time.time

@@ -219,6 +219,8 @@ class Runner:
         if chosen is not None and chosen.model != self.state.model:
             await self._journal.record(ModelChanged(chosen.model, chosen.by, self._options.window(chosen.model)))
         await self._background.settle(list(self.state.background.values()), self._journal.record)
+        if self._options.holds_queue:
+            await self._queue.hold_left(await self._inbox(), self._options.client)
         self._unwatch = self._log.watch(self.session, self._news.set)
         if not self._options.only:
             self._turn_runner.pick_up()

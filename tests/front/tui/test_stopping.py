@@ -178,6 +178,26 @@ async def test_ctrl_d_deletes_what_is_typed_and_asks_again_while_something_runs(
         await on.until(lambda: not on.app.is_running)
 
 
+@pytest.mark.spec("G4")
+async def test_messages_left_in_the_queue_are_held_when_the_session_is_opened_again(harness: MakeHarness):
+    async with harness(SLOW).open(prompt="first") as on:
+        await on.until_shown("Once upon")
+        await on.say("second")
+        await on.say("third")
+        await on.until_shown("⋯ second", "⋯ third")
+        await on.press("ctrl+d", "ctrl+d")
+        await on.until(lambda: not on.app.is_running)
+    async with harness(SLOW, says("Second.")).open(session=on.app.link.left_session) as again:
+        await again.until_shown("‖ second", "‖ third", "held: Enter sends", "↑ edits the last one")
+        assert [event.text for event in await again.recorded(PromptSubmitted)] == ["first"]
+        await again.press("up")
+        await again.until_gone("‖ third")
+        assert again.app.prompt.text == "third"
+        await again.press("ctrl+c", "enter")
+        await again.until_shown("Second.")
+        assert [event.text for event in await again.recorded(PromptSubmitted)] == ["first", "second"]
+
+
 @pytest.mark.parametrize("word", ["exit", "quit"])
 async def test_exit_leaves_and_is_not_sent_to_the_model(harness: MakeHarness, word: str):
     async with harness(says("never said")).open() as on:

@@ -221,8 +221,7 @@ class HeadlessRun:
         self._handle_signals()
         await self._runner.caught_up()
         if self._request.prompt is None and self._awaited is None and self._runner.state.prompts == prompts:
-            text = f"session {self._runner.session} has nothing left to do; give it a prompt with -p"
-            return _failed(self._output, Failure("input", text), self._runner.session)
+            return _failed(self._output, Failure("input", self._nothing_to_do()), self._runner.session)
         ticking = asyncio.create_task(self._thinking.run()) if self._thinking is not None else None
         try:
             await self._follow(self._events, known, asked)
@@ -239,6 +238,11 @@ class HeadlessRun:
         if self._filling is not None and self._filling.problem and not self._interrupts:
             return _failed(self._output, Failure("input", self._filling.problem), self._runner.session)
         return self._finish_waiting() if self._left else self._finish()
+
+    def _nothing_to_do(self) -> str:
+        session, held = self._runner.session, self._runner.state.held
+        left = f", but its queue is held; open it in a terminal with `assent --resume {session}`, or" if held else ";"
+        return f"session {session} has nothing left to do{left} give it a prompt with -p"
 
     async def _follow(self, events: "Subscription", known: int, asked: set[str]) -> None:
         self._leave_if_nobody_can_answer()

@@ -112,6 +112,7 @@ class LocalHost:
             settings=self._settings,
             client=f"terminal {me()}",
             rules=self._given_rules,
+            holds_queue=True,
             open_model=lambda name: DeferredModel(name, self._access),
             models=self._access,
             prepare=self._use,
