@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from assent.app.lookup import begun_sessions, find_session
+from assent.app.lookup import NotFound, begun_sessions, find_by_start, find_session
 from assent.events import Envelope
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo
 from assent.session.memory_log import MemoryLog
@@ -42,3 +42,24 @@ async def test_a_session_that_is_deleted_while_the_list_is_made_is_not_in_it():
     assert await listed(log) == []
     with pytest.raises(NoSuchSession, match="no sessions yet"):
         await find_session(log, "latest", "/w")
+
+
+async def test_an_ambiguous_name_lists_the_newest_sessions_one_per_line():
+    log = MemoryLog()
+    ids = [await create_session(log, "/w", "scripted", "default", title=f"job {number}") for number in range(12)]
+    newest = [info.id for info in await log.sessions()]
+    assert sorted(newest) == sorted(ids)
+    with pytest.raises(NotFound) as ambiguous:
+        await find_session(log, ids[0][:4])
+    first, *lines = str(ambiguous.value).split("\n")
+    assert first == f"'{ids[0][:4]}' could be any of 12 sessions:"
+    assert [line.split()[0] for line in lines[:-1]] == newest[:10]
+    assert all("  job " in line for line in lines[:-1])
+    assert lines[-1] == "  and 2 more: `assent sessions list` has all of them"
+
+
+def test_ids_of_calls_and_grants_are_listed_one_per_line_too():
+    with pytest.raises(NotFound, match=r"^'c' could be any of these:\n  c2\n  c1$"):
+        find_by_start("c", {"c1": 1, "b": 2, "c2": 3}, "no calls")
+    with pytest.raises(NotFound, match=r"^'x' is none of these:\n  c1$"):
+        find_by_start("x", {"c1": 1}, "no calls")

@@ -287,7 +287,7 @@ def test_a_question_that_is_no_longer_needed_is_not_announced(program: Program):
     ("args", "said"),
     [
         (["nope", "run", "yes"], "there is no session 'nope'"),
-        (["latest", "nope", "yes"], "'nope' must match exactly one of: run"),
+        (["latest", "nope", "yes"], "'nope' is none of these:\n  run\n"),
         (["latest", "run", "perhaps"], "'perhaps' is not an answer; say yes, no, always or try"),
         (["latest", "run", "yes", "--args", "[]"], "--args is not a JSON object"),
         (["latest", "run", "yes", "--content", "missing.txt"], "cannot read missing.txt"),

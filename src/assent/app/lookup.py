@@ -1,16 +1,19 @@
 """Finds sessions and calls by what people type: a whole id, the start of one, or `latest`."""
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from assent.app.wording import safe
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo, SessionLog, no_such_session
 from assent.session.state import fold
 
 T = TypeVar("T")
+MAX_NAMED = 10
 
 
 class NotFound(LookupError):
-    """Nothing, or more than one thing, has that name; the message lists the candidates."""
+    """Nothing, or more than one thing, has that name; the message lists the newest candidates, one per line."""
 
 
 async def find_session(log: SessionLog, name: str, folder: str | None = None) -> SessionInfo:
@@ -21,7 +24,7 @@ async def find_session(log: SessionLog, name: str, folder: str | None = None) ->
     matching = [session for session in sessions if session.id.startswith(name)]
     exact = [session for session in matching if session.id == name]
     if len(exact or matching) != 1:
-        raise _ambiguous(name, [session.id for session in matching]) if matching else no_such_session(name)
+        raise _ambiguous_session(name, matching) if matching else no_such_session(name)
     return (exact or matching)[0]
 
 
@@ -53,16 +56,30 @@ async def has_begun(log: SessionLog, session: SessionInfo) -> bool:
 
 
 def find_by_start(name: str, things: Mapping[str, T], none: str) -> T:
-    """`none` says what is missing if there is nothing at all."""
+    """`things` are listed newest last. `none` says what is missing if there is nothing at all."""
     if name in things:
         return things[name]
     if not things:
         raise NotFound(none)
     matching = [key for key in things if key.startswith(name)]
-    if len(matching) != 1:
-        raise _ambiguous(name, matching or things)
-    return things[matching[0]]
+    if len(matching) == 1:
+        return things[matching[0]]
+    found = f"{name!r} could be any of these:" if matching else f"{name!r} is none of these:"
+    raise NotFound(_listed(found, [*reversed(matching or list(things))]))
 
 
-def _ambiguous(name: str, candidates: Iterable[str]) -> NotFound:
-    return NotFound(f"{name!r} must match exactly one of: {', '.join(candidates)}")
+def _ambiguous_session(name: str, matching: Sequence[SessionInfo]) -> NotFound:
+    more = "`assent sessions list` has all of them"
+    found = f"{name!r} could be any of {len(matching):,} sessions:"
+    return NotFound(_listed(found, [_session_line(session) for session in matching], more))
+
+
+def _session_line(session: SessionInfo) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(session.updated_at))
+    return f"{session.id}  {when}  {safe(session.title or '(no prompt)', 'label')}"
+
+
+def _listed(found: str, lines: Sequence[str], more: str = "") -> str:
+    hidden = len(lines) - MAX_NAMED
+    rest = [f"and {hidden:,} more{more and f': {more}'}"] if hidden > 0 else []
+    return "\n  ".join([found, *lines[:MAX_NAMED], *rest])
