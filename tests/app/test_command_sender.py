@@ -15,9 +15,11 @@ from assent.app.command_sender import Closed, CommandSender, Outcomes, Sent, Wak
 from assent.app.model_access import NoModel
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
 from assent.app.storage import open_log
+from assent.app.terminal_sender import may_be_served, terminal_sender
 from assent.commands import Answer, Command, Rename, RevokeGrant, RunTool, person_call_id
 from assent.config import Settings
 from assent.events import ApprovalAnswered, CallFinished, CommandTaken, Envelope, Event
+from assent.front.web.server_lock import alone
 from assent.parts import Result
 from assent.session.log import Fence, Opening, SessionLog
 from assent.session.memory_log import MemoryLog
@@ -200,6 +202,30 @@ async def test_a_tool_that_runs_too_long_after_a_server_opened_its_session_is_bu
     await serve(log, session)
     async with asyncio.timeout(WAIT_LIMIT / 2):
         assert await running == Sent("busy")
+
+
+@pytest.mark.usefixtures("often")
+async def test_whoever_waits_for_a_server_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_sender, "SERVER_TIMEOUT", 0.1)
+    log, session = await served_session()
+    told: list[str] = []
+    sender = CommandSender(log, waiting=lambda: told.append("waiting"))
+    assert await sender.send(session, Rename("shop", by="ann")) == Sent("served")
+    assert told == ["waiting"]
+
+
+async def test_nobody_waits_for_a_server_of_this_machine_that_does_not_run(env: dict[str, str], tmp_path: Path) -> None:
+    async with opened(env, tmp_path, by="serve") as (client, elsewhere):
+        session = client.state.session
+        sender = terminal_sender(elsewhere, env)
+        assert await sender.send(session, Rename("shop", by="ann")) == Sent("taken"), "it is open"
+        await client.close()
+        async with asyncio.timeout(command_sender.SERVER_TIMEOUT / 2):
+            assert await sender.send(session, Rename("till", by="ann")) == Sent("served")
+    with alone(Path(env["ASSENT_HOME"])):
+        assert may_be_served(env)
+    assert not may_be_served(env)
+    assert may_be_served({**env, "ASSENT_LOG": "postgresql://somewhere/log"}), "it may have workers anywhere"
 
 
 @pytest.mark.usefixtures("often")

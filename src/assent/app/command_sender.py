@@ -31,9 +31,9 @@ only when they sweep, every few seconds.
 POLL_INTERVAL = 0.3
 """Seconds between checks that the other process is still running: one that dies says nothing."""
 
-WakeResult = Literal["here", "elsewhere", "server", "nobody"]
+WakeResult = Literal["here", "elsewhere", "server", "away", "nobody"]
 """Where a session runs: in this process, whose events `Outcomes` receives; in another one; in a server, which opens it
-again whenever there is something to do, if it is running; or nowhere.
+again whenever there is something to do, if it is running; in a server that is not running; or nowhere.
 """
 
 
@@ -159,10 +159,14 @@ class CommandSender:
         log: "SessionLog",
         outcomes: Outcomes | None = None,
         wake: Callable[[str], Awaitable[WakeResult]] | None = None,
+        *,
+        served: Callable[[], bool] = lambda: True,
+        waiting: Callable[[], None] = lambda: None,
     ) -> None:
         """`outcomes` receives the events of this process. `wake` starts the session while the command is recorded, and
-        says where it runs; without it, no session is started."""
-        self._log, self._wake = log, wake
+        says where it runs; without it, no session is started. `served` tells whether a server may be running that
+        opens its sessions; `waiting` is called if that takes longer than usual."""
+        self._log, self._wake, self._served, self._waiting = log, wake, served, waiting
         self._outcomes = outcomes or Outcomes()
 
     async def send(
@@ -197,8 +201,8 @@ class CommandSender:
         key = key or new_key()
         with self._outcomes.wanted(session, key) as outcome:
             fresh, where = await self._put(session, command, key, stamp)
-            if where == "nobody":
-                return Sent("recorded")
+            if where in ("nobody", "away"):
+                return Sent("recorded" if where == "nobody" else "served")
             if not fresh:  # it was sent before, and may have its outcome already
                 after = await self._read_on(session, 0)
             try:
@@ -214,9 +218,11 @@ class CommandSender:
         if self._wake is None:
             running = await self._log.is_open(session)  # before `put`: a process that dies in between counts
             fresh = await self._log.put(session, key, command, stamp)
-            if (await self._log.info(session)).client in SERVER_CLIENTS:
+            served = (await self._log.info(session)).client in SERVER_CLIENTS
+            running = running or await self._log.is_open(session)
+            if served and (running or self._served()):
                 return fresh, "server"  # even if it is open: the server may park it before it takes the command
-            return fresh, "elsewhere" if running or await self._log.is_open(session) else "nobody"
+            return fresh, "away" if served else "elsewhere" if running else "nobody"
         put, woken = self._log.put(session, key, command, stamp), self._wake(session)
         fresh, where = await asyncio.gather(put, woken, return_exceptions=True)
         if isinstance(fresh, BaseException):
@@ -244,7 +250,7 @@ class CommandSender:
         stop = self._log.watch(session, outcome.happened.set)
         try:
             async with asyncio.timeout(None) as timeout:
-                deadline = _Deadline(timeout, max_wait)
+                deadline, told = _Deadline(timeout, max_wait), False
                 while (end := found(outcome)) is None:  # it may have been told by the process itself
                     outcome.happened.clear()
                     running = await self._log.is_open(session)  # before reading: what it wrote last must not be missed
@@ -252,7 +258,9 @@ class CommandSender:
                     if not running and (outcome.answered or not opening) and found(outcome) is None:
                         return Sent("taken" if outcome.answered else "ended")
                     deadline.set(running=running)
-                    await _soon(outcome.happened)
+                    if not await _soon(outcome.happened) and not running and not told:
+                        told = True
+                        self._waiting()
                 return end
         finally:
             stop()
@@ -287,10 +295,12 @@ class _Deadline:
             self._timeout.reschedule(None if self._max_wait is None else now + self._max_wait)
 
 
-async def _soon(happened: asyncio.Event) -> None:
+async def _soon(happened: asyncio.Event) -> bool:
+    """Whether something happened within a moment."""
     with suppress(TimeoutError):
         async with asyncio.timeout(POLL_INTERVAL):
-            await happened.wait()
+            return await happened.wait()
+    return False
 
 
 # --- through a client, whose events `outcomes` receives ---

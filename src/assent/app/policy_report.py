@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Struct
 
 from assent import exit_codes
-from assent.app.command_sender import CommandSender
 from assent.app.identity import me
 from assent.app.lookup import NotFound, find_by_start, find_session
 from assent.app.policy_replay import Replay
 from assent.app.rule_sources import approved_files, kept_grants, trust_store
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.app.storage import open_log, refresh_shared
+from assent.app.terminal_sender import terminal_sender
 from assent.app.wording import count, one_line, who
 from assent.approval import ExecDetails, Grant, Mode
 from assent.commands import RevokeGrant
@@ -186,7 +186,7 @@ async def _revoked(log: SessionLog, session: str, grant: str) -> str:
     found = await find_session(log, session, os.path.realpath(os.getcwd()))
     state = fold(found.id, await log.read(found.id))
     grant_id = find_by_start(grant, state.grants, f"session {state.session} has no grants").id
-    sent = await CommandSender(log).send(found.id, RevokeGrant(grant_id, by=me()), after=state.seq)
+    sent = await terminal_sender(log, os.environ).send(found.id, RevokeGrant(grant_id, by=me()), after=state.seq)
     match sent.state:
         case "taken":
             return "Revoked."

@@ -12,7 +12,7 @@ import msgspec
 from assent import exit_codes
 from assent.app.answer_words import OF_TRIALS, SHORT_OUTCOMES
 from assent.app.call_states import AwaitingApproval
-from assent.app.command_sender import CommandSender, Sent
+from assent.app.command_sender import Sent
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
 from assent.app.question_text import question_lines, scope_in_words, tried
@@ -20,6 +20,7 @@ from assent.app.session_log import SessionLog
 from assent.app.session_state import SessionState, fold
 from assent.app.storage import open_log
 from assent.app.style import Style
+from assent.app.terminal_sender import terminal_sender
 from assent.app.wording import one_line, short_quotes, who
 from assent.approval import OUTCOMES, Outcome
 from assent.cli.parsing import Parser, complain
@@ -102,7 +103,7 @@ async def _answer(args: argparse.Namespace) -> int:
         command = _command(args, call)
         for line in (*question_lines(call, Style.for_stream(sys.stderr)), *_reach(command, call)):
             sys.stderr.write(line + "\n")
-        sent = await CommandSender(log).send(session, command, after=state.seq)
+        sent = await terminal_sender(log, os.environ).send(session, command, after=state.seq)
         alone = len(state.waiting()) == 1  # otherwise it runs after the other questions are answered
         if sent.state == "taken" and alone and command.outcome in APPROVES:
             await _check_not_asked_again(log, session, call.request.call_id, state.seq)

@@ -9,10 +9,9 @@ import msgspec
 
 from assent.app.private_files import make_private, take_lock
 from assent.app.session_log import LogUnavailable
+from assent.app.terminal_sender import SERVER_LOCK
 from assent.front.web.access_tokens import DISCOVERY, Discovery
 from assent.safe_open import read_regular
-
-LOCK = "serve.lock"
 
 
 class AlreadyServed(ValueError):
@@ -31,7 +30,7 @@ def alone(data: Path) -> Generator[None]:
 def _lock(data: Path) -> int:
     try:
         make_private(str(data))
-        return take_lock(data / LOCK)
+        return take_lock(data / SERVER_LOCK)
     except BlockingIOError as error:
         raise AlreadyServed(_where(data)) from error
     except OSError as error:
