@@ -20,7 +20,7 @@ from assent.front.tui.answer_screens import AnswerBox, AnswerList, AnswerScreen
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import WordsInput
-from assent.front.tui.typed_elsewhere import letter
+from assent.front.tui.typed_elsewhere import letter, typed_early
 
 CHOOSE = "Enter or a number chooses · Tab own words"
 YES_OR_NO = "Enter or a number chooses, or type y or n and press Enter · Tab own words"
@@ -114,11 +114,9 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
     # --- keys ---
 
     def took_key(self, event: Key) -> None:
-        text = letter(event)
-        if text and self._words_begun:  # it reached the list before the field had the focus
-            event.stop()
-            self._field.insert_text_at_cursor(text)
+        if self._words_begun and typed_early(event, self._field):
             return
+        text = letter(event)
         if self.focused is not self._options or not text or event.key == "space":
             return
         event.stop()

@@ -24,6 +24,9 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 
 
+NO_SESSION = "No session is open. Choose one with /sessions, or start one with /clear."
+
+
 class NotHere(Exception):
     """This is not available here; the message says why, and what to do instead."""
 

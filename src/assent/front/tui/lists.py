@@ -22,6 +22,7 @@ from textual.widgets.option_list import Option
 from assent.app.wording import safe
 from assent.front.tui.session_feed import Listen
 from assent.front.tui.steady_input import SteadyInput
+from assent.front.tui.typed_elsewhere import typed_early
 
 GAP = "  "
 MIN_WIDTH = 4
@@ -302,8 +303,8 @@ class ListScreen(ModalScreen[Chosen | None]):
         filtering = field.has_focus or self._leads_to_filter
         if filtering and event.key in ("down", "up", "tab"):
             self._list.focus()
-        elif self._leads_to_filter and event.is_printable:
-            field.insert_text_at_cursor(event.character or "")
+        elif self._leads_to_filter and typed_early(event, field):
+            return
         elif not filtering and event.key in ("slash", "ctrl+f"):
             self._leads_to_filter = True
             field.focus()

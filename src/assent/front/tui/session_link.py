@@ -18,7 +18,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.front.tui.host import NO_CHOICES, Choices
+from assent.front.tui.host import Choices, NO_CHOICES, NO_SESSION
 from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.transcript_model import TranscriptModel
@@ -213,7 +213,7 @@ class SessionLink:
         elif self.client is None:  # perhaps what was wrong has been put right
             await self.open(self._wanted)
         if self.client is None:
-            self._app.note("No session is open. Choose one with /sessions, or start one with /clear.", "error")
+            self._app.note(NO_SESSION, "error")
         return self.client is not None and await self._sent_to(self.client, command)
 
     async def _open_again(self) -> None:

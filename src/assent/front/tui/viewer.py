@@ -23,7 +23,7 @@ from assent.app.wording import count, safe
 from assent.front.tui.line_view import LineView
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler, ends
-from assent.front.tui.typed_elsewhere import letter
+from assent.front.tui.typed_elsewhere import typed_early
 
 SIDE_STEP = 8
 MAX_WIDTH = 2_000
@@ -178,10 +178,9 @@ class ViewerScreen(ModalScreen[bool]):
             self.lines.scroll_end(animate=False, immediate=True)
 
     def on_key(self, event: Key) -> None:
-        """A key may arrive before the search field has the focus; later ones end there."""
-        if self._field.display and (typed := letter(event)):
-            event.stop()
-            self._field.insert_text_at_cursor(typed)
+        """Keys that the search field has handled do not come here."""
+        if self._field.display:
+            typed_early(event, self._field)
 
     @property
     def lines(self) -> ViewerLines:
