@@ -9,11 +9,13 @@ from assent.approval import EditDetails, ExecDetails, InfoDetails, McpDetails, M
 from assent.commands import Answer
 from assent.events import ApprovalAnswered, ApprovalModifying, ApprovalRequested, CallStarted, GrantAdded
 from assent.policy.rules import BadRule, Rule, parse_allowed, split_allowed
+from assent.scheduler import answers
 from assent.scheduler.batch import Batch
 from assent.scheduler.call import AwaitingApproval, Cancelled, Failed, Success
 from assent.scheduler.refusals import NotWaiting, Refused
 from assent.tools.support.diff import diff
 from support.scheduler_harness import SchedulerHarness
+from support.waiting import until
 
 
 async def asked(harness: SchedulerHarness, tool: str, **args: object) -> Batch:
@@ -131,6 +133,37 @@ async def test_an_editor_that_changed_nothing_removes_its_mark_and_asks_nothing_
     await harness.answer("c1", "modify_with_editor", by="bob")
     await harness.answer("c1", "modify_with_editor", content="proposed")
     assert harness.journal.announced[2:] == [ApprovalModifying("c1", "bob")], "another one is at it"
+
+
+async def test_whoever_is_gone_while_editing_does_not_edit_forever(monkeypatch: pytest.MonkeyPatch):
+    harness = SchedulerHarness()
+    await asked(harness, "edit_note", path="/w/f", content="proposed")
+    before = harness.approval("c1")
+    await harness.answer("c1", "modify_with_editor")
+    await harness.settle()
+    assert harness.journal.announced == [ApprovalModifying("c1", "ann")] and not harness.scheduler.only_waits
+    monkeypatch.setattr(answers, "EDITING_SECONDS", 0.0)
+    await harness.answer("c1", "modify_with_editor", by="bob")
+    await until(lambda: len(harness.journal.announced) == 3)
+    assert harness.journal.announced[1:] == [ApprovalModifying("c1", "bob"), ApprovalModifying("c1", "")]
+    assert harness.approval("c1") == before and harness.scheduler.only_waits
+    await harness.answer("c1")
+    assert not harness.scheduler.waiting()
+
+
+async def test_a_question_that_is_parked_is_not_being_edited_any_more():
+    harness = SchedulerHarness()
+    await asked(harness, "edit_note", path="/w/f", content="proposed")
+    await harness.answer("c1", "modify_with_editor")
+    await harness.scheduler.park()
+    assert harness.journal.announced == [ApprovalModifying("c1", "ann"), ApprovalModifying("c1", "")]
+
+
+async def test_editing_does_not_keep_a_question_from_expiring():
+    harness = SchedulerHarness(approval_ttl=0.05)
+    batch = await asked(harness, "edit_note", path="/w/f", content="proposed")
+    await harness.answer("c1", "modify_with_editor")
+    assert [type(call).__name__ for call in await batch.results()] == ["Cancelled"]
 
 
 @pytest.mark.spec("J6")

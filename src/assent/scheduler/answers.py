@@ -30,6 +30,9 @@ from assent.tools.tool import InvalidParams, Invocation, ToolFailed
 
 CHANGED_SINCE_TRIED = "someone else has since changed files that the trial changed; review it again"
 CHANGED_SINCE_SHOWN = "the file has changed since it was shown to you; look at it again before you answer"
+EDITING_SECONDS = 600.0
+"""After that, whoever edits a proposal counts as gone: a browser that is closed, or an attached terminal that dies, may
+say nothing any more."""
 NOT_ALLOWED = "User did not allow tool call"
 """The reason for a refusal that gives none."""
 
@@ -87,7 +90,13 @@ class Answers:
             self._use(task, invocation, action)
             await self._transitions.ask(task, invocation, "the proposal was changed by hand", args)
 
+    def end_editing(self, task: CallTask) -> None:
+        """Nobody who edits it will say so."""
+        if isinstance(task.call, AwaitingApproval) and task.call.modifying_by:
+            self._mark_edited(task, "")
+
     def _mark_edited(self, task: CallTask, by: str) -> None:
+        self._transitions.edited_from_now(task, EDITING_SECONDS if by else None)
         event = ApprovalModifying(task.call_id, by)
         task.call = advance(task.call, event)
         self._journal.announce(event)

@@ -64,6 +64,8 @@ class CallTask:
     """Seconds after which a question about it expires, if that is sooner than for others."""
     type_in: TypeIn | None = None
     """Types a line into the running command, while that waits for one. It is never recorded."""
+    edited_until: float | None = None
+    """When whoever edits the proposal no longer counts as editing it, by the timer."""
 
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
@@ -135,6 +137,10 @@ class CallTask:
     def disturb(self) -> None:
         """What it would do may have changed; its task looks again."""
         self.stale = True
+        self.wake()
+
+    def wake(self) -> None:
+        """If it waits for an answer, its task looks at it again."""
         if self.changed is not None:
             self.changed.set()
 

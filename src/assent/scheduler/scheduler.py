@@ -246,16 +246,25 @@ class Scheduler:
             if task.stale:
                 await self._look_again(task)
                 continue
-            task.changed = asyncio.Event()
-            try:
-                async with asyncio.timeout(self._transitions.max_wait(task, task.call.approval)):
-                    await task.changed.wait()
-            except TimeoutError:
-                await self._expire(task)
+            await self._until_changed(task, task.call.approval)
         if isinstance(task.call, Terminal):
             if task.recorded is not None:
                 await task.recorded  # its result is recorded before the batch returns its results
             raise Over
+
+    async def _until_changed(self, task: CallTask, approval: Approval) -> None:
+        """Or until the question expires, or nobody counts as editing it any more."""
+        task.changed = asyncio.Event()
+        expires, edited = self._transitions.max_wait(task, approval), self._transitions.max_edit(task)
+        expires_first = expires is not None and (edited is None or expires <= edited)
+        try:
+            async with asyncio.timeout(expires if expires_first else edited):
+                await task.changed.wait()
+        except TimeoutError:
+            if expires_first:
+                await self._expire(task)
+            else:
+                self._answers.end_editing(task)
 
     async def _expire(self, task: CallTask) -> None:
         if isinstance(task.call, AwaitingApproval):  # an answer may have arrived at the last moment
@@ -358,6 +367,7 @@ class Scheduler:
 
     async def _cancelled(self, task: CallTask) -> None:
         if self._parking and not task.request.parent and not isinstance(task.call, Executing | Terminal):
+            self._answers.end_editing(task)  # what is not in the log must not stay on anyone's screen
             return  # stays as it is in the log, for whoever opens the session next
         if not isinstance(task.call, Terminal):
             await self._transitions.cancel(task)

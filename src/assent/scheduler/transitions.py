@@ -27,7 +27,7 @@ from assent.policy.decision import Verdict
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.policy import Policy
 from assent.scheduler.approvals import make_approval
-from assent.scheduler.call import Executing, advance
+from assent.scheduler.call import AwaitingApproval, Executing, advance
 from assent.scheduler.call_task import CallTask, Journal
 from assent.scheduler.digest import action_digest, run_mark
 from assent.scheduler.masking import masked
@@ -151,6 +151,16 @@ class Transitions:
         if task.expiry is None or task.expiry[0] != approval.id:
             task.expiry = (approval.id, self._options.timer() + approval.expires_at - self._options.clock())
         return max(0.0, task.expiry[1] - self._options.timer())
+
+    def edited_from_now(self, task: CallTask, seconds: float | None) -> None:
+        """Sets how long someone counts as editing its proposal; None: nobody does."""
+        task.edited_until = None if seconds is None else self._options.timer() + seconds
+        task.wake()
+
+    def max_edit(self, task: CallTask) -> float | None:
+        """Seconds until the editing counts as over; None if nobody edits it."""
+        edited = isinstance(task.call, AwaitingApproval) and task.call.modifying_by
+        return max(0.0, task.edited_until - self._options.timer()) if edited and task.edited_until is not None else None
 
     # --- toward a decision ---
 

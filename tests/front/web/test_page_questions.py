@@ -221,6 +221,23 @@ def test_whoever_leaves_the_editor_no_longer_edits(served: Served, windows: Wind
     mine.sees("Written.")
 
 
+@pytest.mark.parametrize("leave", ["close the window", "show another session"])
+def test_whoever_closes_the_page_while_editing_no_longer_edits(served: Served, windows: Windows, leave: str) -> None:
+    mine, other = windows.open("ann"), windows.open("bob")
+    session = mine.begin(served.play(asks_for(write("note.txt", "first\n")), says("Written.")), served.project())
+    expect(mine.card().locator(".added", has_text="first")).to_be_visible()
+    other.go(f"#/s/{session}")
+    other.press("Edit")
+    mine.sees("Being edited by bob.")
+    if leave == "close the window":
+        other.page.close(run_before_unload=True)
+    else:
+        other.go("#/")
+    expect(mine.page.get_by_text("Being edited by")).to_have_count(0)
+    mine.yes()
+    mine.sees("Written.")
+
+
 @pytest.mark.spec("H5")
 def test_a_proposal_that_someone_edits_says_so_and_changes_everywhere(served: Served, windows: Windows) -> None:
     project = served.project()

@@ -35,14 +35,14 @@ export const authorization = () => (token.get() ? { Authorization: `Bearer ${tok
 /**
  * One request. Throws Problem or Unreachable.
  * @template T
- * @param {string} method @param {string} path @param {unknown} [body] @param {string} [key]
+ * @param {string} method @param {string} path @param {unknown} [body] @param {string} [key] @param {boolean} [keepalive]
  * @returns {Promise<T>}
  */
-export async function request(method, path, body, key) {
+export async function request(method, path, body, key, keepalive = false) {
   const headers = authorization();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
-  const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: /** @type {const} */ ("no-store") };
+  const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: /** @type {const} */ ("no-store"), keepalive };
   const response = await fetch(BASE + path, sent).catch(() => {
     throw new Unreachable("the server cannot be reached");
   });
@@ -77,6 +77,10 @@ export async function command(path, body, method = "POST", key = newKey()) {
     await new Promise((wake) => setTimeout(wake, pause));
   }
 }
+
+/** A command of a page that is being left: the browser sends it if it is not too long, and nobody waits for the outcome.
+ * @param {string} path @param {unknown} body */
+export const lastWord = (path, body) => void request("POST", path, body, newKey(), true).catch(() => undefined);
 
 /** @param {unknown} error */
 const mayPass = (error) => error instanceof Unreachable || (error instanceof Problem && [429, 502, 503].includes(error.status));

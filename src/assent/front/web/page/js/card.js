@@ -2,7 +2,7 @@
 
 import { AskForm } from "./ask.js";
 import { offerForAll } from "./batch.js";
-import { answer, keyOf, viewOf } from "./controller.js";
+import { answer, keyOf, leaveEditor, viewOf } from "./controller.js";
 import { html, useEffect, useMemo, useRef, useState } from "./html.js";
 import { who } from "./names.js";
 import { AlwaysPanel, EditPanel, RefusePanel } from "./panels.js";
@@ -52,6 +52,21 @@ function useReturn(call) {
   return card;
 }
 
+/** Whether others were told that we edit the proposal. They are told the end of it too when the page is closed or shows something
+ * else. @param {string} session @param {string} call @param {Approval} approval */
+function useEditing(session, call, approval) {
+  const editing = useRef(false);
+  useEffect(() => {
+    const leave = () => {
+      if (editing.current) leaveEditor(session, call, approval);
+      editing.current = false;
+    };
+    addEventListener("pagehide", leave);
+    return () => (removeEventListener("pagehide", leave), leave());
+  }, []);
+  return editing;
+}
+
 /** @typedef {ReturnType<typeof useAnswers>} Answering */
 
 /** Everything a person can do with a question. @param {string} session @param {string} call @param {Approval} approval @param {CallView | null} view */
@@ -66,10 +81,12 @@ function useAnswers(session, call, approval, view) {
   const may = rights(approval, view !== null && reading.seen, left.size, numbers(view).length);
   const sending = state.sending.has(keyOf(session, call, approval.id));
   const asksAgain = approval.options.includes("modify_with_editor");
+  const editing = useEditing(session, call, approval);
 
   /** @param {Omit<import("./types.d.ts").Answer, "digest">} what */
   const send = async (what) => {
     editedCall = what.outcome === "modify_with_editor" ? call : "";
+    editing.current = what.outcome === "modify_with_editor" && what.content === undefined && what.args === undefined;
     setProblem(await answer(session, call, approval, what));
   };
   const yes = () => void send(left.size ? { outcome: "proceed_once", hunks: taken(view, left) } : { outcome: "proceed_once" });

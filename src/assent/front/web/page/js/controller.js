@@ -1,6 +1,6 @@
 // The controller: brings events into the store, and answers to the server. It draws nothing.
 
-import { command, get, Problem, request, token, Unreachable } from "./api.js";
+import { command, get, lastWord, Problem, request, token, Unreachable } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
 import { Talk } from "./fold.js";
 import { loginCode } from "./login.js";
@@ -369,6 +369,12 @@ export async function answer(session, call, approval, what) {
   } finally {
     changed();
   }
+}
+
+/** Nobody is editing the proposal any more. @param {string} session @param {string} call @param {import("./types.d.ts").Approval} approval */
+export function leaveEditor(session, call, { details, digest }) {
+  if (details.type !== "edit") return;
+  lastWord(`${pathOf(session)}/calls/${encodeURIComponent(call)}/decision`, { outcome: "modify_with_editor", content: details.new, digest });
 }
 
 /** Why an answer was not accepted. What the person can still fix is returned to the card. @param {unknown} error @param {string} key */
