@@ -144,7 +144,11 @@ def test_a_yes_covers_where_a_command_runs_and_what_it_may_reach(other: dict[str
 class Quiet(NoNetwork):
     """Nobody watches."""
 
-    def output(self, text: str) -> None: ...
+    def __init__(self) -> None:
+        self.printed = ""
+
+    def output(self, text: str) -> None:
+        self.printed += text
 
     def received(self, total: int) -> None: ...
 
@@ -192,6 +196,37 @@ def test_the_model_is_told_what_the_sandbox_refused_and_how_to_ask_for_it(folder
     assert 'call again with sandbox="off"; the user is asked.' in refused
     offline = "python3 -c 'import socket; socket.getaddrinfo(\"example.org\", 80)'"
     assert "which probably refused" in str(run(folder, offline).content)
+
+
+def connects(address: str) -> str:
+    """A command that tries to, says nothing about it, and succeeds."""
+    attempt = f"import socket; socket.create_connection(('{address}', 80), timeout=5)"
+    return f'python3 -c "{attempt}" 2>/dev/null | head'
+
+
+@needs_sandbox
+@pytest.mark.parametrize("address", ["192.0.2.1", "2001:db8::1"])
+def test_a_missing_network_is_reported_although_the_command_says_nothing_about_it(folder: Path, address: str):
+    live = Quiet()
+    invocation = shell_tool(folder).invocation(ShellParams(command=connects(address)))
+    result = asyncio.run(invocation.execute(permit(), live))
+    content, told = str(result.content), "The command tried to use the network, and the sandbox `workspace` has none"
+    assert "Exit Code: 0" in content and "Output: (empty)" in content
+    assert told in content and 'call again with sandbox="network"; the user is asked.' in content
+    assert isinstance(result.display, TerminalDisplay) and f"[{told}" in result.display.text
+    assert f"[{told}" in live.printed
+
+
+@needs_sandbox
+def test_a_command_that_stays_on_its_own_machine_misses_no_network(folder: Path):
+    assert "network" not in str(run(folder, connects("127.0.0.1")).content)
+    assert "network" not in str(run(folder, "echo nothing | head").content)
+
+
+@needs_sandbox
+def test_a_missing_network_that_the_output_shows_is_reported_once(folder: Path):
+    shown = str(run(folder, connects("192.0.2.1").replace(" 2>/dev/null | head", "")).content)
+    assert "which probably refused the network" in shown and "tried to use" not in shown
 
 
 @needs_sandbox

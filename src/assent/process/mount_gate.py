@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from assent.process.launcher_report import LauncherReport
+
 WAITS = 98
 """The descriptor on which a launcher waits until it may start its program."""
 FOLDERS = 400
@@ -164,7 +166,7 @@ class MountGate:
             raise
         return found
 
-    def opened(self, report: int, control: int) -> bytes:
+    def opened(self, report: "LauncherReport", control: int) -> bytes:
         """Wait for the mounts, and open if they are right; otherwise returns what is wrong. Empty also if the launcher
         has ended, or if nobody is left at the other end of `control`. `report` says which process is in the sandbox.
         """
@@ -201,22 +203,17 @@ def open_below(folder: bytes, path: bytes) -> int:
     return fd
 
 
-def _process_inside(report: int, control: int, until: float) -> int:
+def _process_inside(report: "LauncherReport", control: int, until: float) -> int:
     """0 if there is none."""
     looking = select.poll()
-    looking.register(report, select.POLLIN)
+    looking.register(report.fd, select.POLLIN)
     looking.register(control, 0)  # only to notice that nobody is left
-    data = b""
     while time.monotonic() < until:
         ready = {fd for fd, _ in looking.poll(1000)}
-        piece = os.read(report, 4096) if report in ready and control not in ready else b""
-        if ready and not piece:
+        if control in ready or (ready and not report.hear()):
             return 0
-        data += piece
-        digits = data.partition(b'"child-pid":')[2].lstrip()
-        number = digits[: len(digits) - len(digits.lstrip(b"0123456789"))]
-        if number and len(number) < len(digits):
-            return int(number)
+        if report.inside:
+            return report.inside
     return 0
 
 

@@ -22,6 +22,7 @@ from _socket import AF_UNIX, CMSG_LEN, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, SOCK_STRE
 
 from assent.process import process_table
 from assent.process.kept_output import KEEP, KeptOutput
+from assent.process.launcher_report import LauncherReport
 from assent.process.mount_gate import WAITS, MountGate
 
 TYPE_CHECKING = False
@@ -43,8 +44,6 @@ EMPTY = "-"
 """Stands for an input without content."""
 STATUS = 99
 """The descriptor to which a launcher reports that the program itself ran."""
-NEVER_RAN = b"never ran"
-"""Said instead of an exit status if the launcher failed."""
 CHANGED = b"changed"
 """Said, after the number of the file, if a file that must not change has another content."""
 EXCHANGED = b"exchanged"
@@ -127,7 +126,7 @@ class Reaper:
         self._leader = 0
         self._unchanged = list[tuple[bytes, bytes, bytes]]()
         self._left_alone = False
-        self._report = -1
+        self._report: LauncherReport | None = None
         self._gate: MountGate | None = None
         self._kept: KeptOutput | None = None
         self._streams = descriptors[1:]
@@ -141,8 +140,8 @@ class Reaper:
                 held.close()
         finally:
             self._control.close()
-            if self._report >= 0:
-                os.close(self._report)
+            if self._report is not None:
+                self._report.close()
             if self._gate is not None:
                 self._gate.close()
             if self._kept is not None:
@@ -151,7 +150,8 @@ class Reaper:
     def _serve(self, argv: list[bytes], cwd: bytes, inputs: list[bytes], env: dict[bytes, bytes]) -> bool:
         if self._is_alone():
             return False
-        self._report, extra = _descriptors(inputs) if inputs else (-1, [])
+        self._report = LauncherReport() if inputs else None
+        extra = [] if self._report is None else _descriptors(self._report, inputs)
         try:
             extra += [] if self._gate is None else [(self._gate.waiting, WAITS), *self._gate.folders()]
         except OSError as error:
@@ -177,7 +177,7 @@ class Reaper:
 
     def _open_gate(self) -> None:
         """Unless the launcher has mounted something else than planned: then it ends here."""
-        if self._gate is None:
+        if self._gate is None or self._report is None:
             return
         if wrong := self._gate.opened(self._report, self._control.fileno()):
             for pid in filter(None, (self._gate.inside, self._leader)):  # the gate opens when it is closed
@@ -255,11 +255,15 @@ class Reaper:
         waiting = select.poll()
         waiting.register(self._woken, select.POLLIN)
         waiting.register(self._control.fileno(), select.POLLIN)
+        if self._report is not None:
+            waiting.register(self._report.fd, select.POLLIN)
         alone = False
         while self._any_left():
             ready = {fd for fd, _ in waiting.poll()}
             if self._woken in ready:
                 os.read(self._woken, 4096)
+            if self._report is not None and self._report.fd in ready and not self._report.hear():
+                waiting.unregister(self._report.fd)
             if self._kept is not None and self._kept.source in ready and not self._kept.pass_on():
                 waiting.unregister(self._kept.source)
             if not self._left_alone and self._control.fileno() in ready:
@@ -292,7 +296,7 @@ class Reaper:
             if pid == self._leader:
                 self._leader = -pid
                 self._finish_output(status)
-                self._say(b"%d" % status if self._has_run() else NEVER_RAN)
+                self._say(b"%d" % status if self._report is None else self._report.ending(status))
         return not self._left_alone or _has_children()
 
     def _finish_output(self, status: int) -> None:
@@ -301,15 +305,6 @@ class Reaper:
             self._kept.pass_on()
             if self._left_alone:
                 self._kept.finish(status)
-
-    def _has_run(self) -> bool:
-        """A launcher reports the exit code of the program; if it does not, there was none."""
-        if self._report < 0:
-            return True
-        try:
-            return b"exit-code" in os.read(self._report, 4096)
-        except OSError:
-            return False
 
     def _end_all(self) -> None:
         me, session = os.getpid(), abs(self._leader)
@@ -338,11 +333,9 @@ def _first_changed(files: list[tuple[bytes, bytes, bytes]]) -> int | None:
     return None
 
 
-def _descriptors(inputs: list[bytes]) -> tuple[int, list[tuple[int, int]]]:
-    """Where a launcher's report can be read, and its descriptors: ours, and the numbers that it expects."""
-    report, writing = os.pipe()
-    os.set_blocking(report, False)
-    found = [(writing, STATUS)]
+def _descriptors(report: LauncherReport, inputs: list[bytes]) -> list[tuple[int, int]]:
+    """A launcher's descriptors: ours, and the numbers that it expects."""
+    found = [(report.writing, STATUS)]
     for at, data in enumerate(inputs):
         fd = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         while data:
@@ -350,7 +343,7 @@ def _descriptors(inputs: list[bytes]) -> tuple[int, list[tuple[int, int]]]:
         os.lseek(fd, 0, os.SEEK_SET)
         fcntl.fcntl(fd, _ADD_SEALS, _NO_CHANGE)
         found.append((fd, INPUTS + at))
-    return report, found
+    return found
 
 
 def receive_descriptors(door: socket, flags: int = 0) -> list[int]:

@@ -80,6 +80,8 @@ class ProcessFinished(Struct, frozen=True, kw_only=True):
     """Processes that could not be ended after a timeout: someone else's, or stuck in the kernel."""
     never_ran: bool = False
     """The sandbox could not be set up; its own message is the output."""
+    missed_network: bool = False
+    """It tried to use the network, and its sandbox has none."""
 
 
 class Keeping:
@@ -252,6 +254,7 @@ class _Child:
             background=tuple(background),
             survivors=survivors,
             never_ran=self._process.never_ran,
+            missed_network=self._process.missed_network,
         )
 
     def keep(self, file: int, prepare: Callable[[int], None]) -> None:

@@ -65,6 +65,11 @@ class Child(Protocol):
         """The launcher failed; the program itself was not started."""
         ...
 
+    @property
+    def missed_network(self) -> bool:
+        """It tried to use the network, and its sandbox has none."""
+        ...
+
     def on_exit(self, tell: Callable[[], None]) -> None:
         """Call `tell` in the running loop when it has ended."""
         ...
@@ -134,6 +139,7 @@ class _Unsupervised:
     since = 0
     lost = False
     never_ran = False
+    missed_network = False
 
     def __init__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], streams: tuple[int, int, int]) -> None:
         self._closed = False

@@ -21,7 +21,8 @@ from assent.plan import ExecutedFile
 from assent.process.ancestry import MARKER, TITLE
 from assent.process.changed_files import FileChanged
 from assent.process.kept_output import KEEP
-from assent.process.reaper import CHANGED, EMPTY, EXCHANGED, LEAVE, NEVER_RAN, REPLY
+from assent.process.launcher_report import MISSED, NEVER_RAN
+from assent.process.reaper import CHANGED, EMPTY, EXCHANGED, LEAVE, REPLY
 
 AVAILABLE = sys.platform.startswith("linux")
 START_TIMEOUT = 10.0
@@ -254,6 +255,7 @@ class Supervised:
         self.since = since
         self.lost = False
         self.never_ran = False
+        self.missed_network = False
         self._status: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -273,7 +275,8 @@ class Supervised:
         except OSError:
             data = b""
         self.never_ran = data.startswith(NEVER_RAN)
-        self._status = 1 if self.never_ran else int(data) if data else -signal.SIGKILL
+        self.missed_network = MISSED in data
+        self._status = 1 if self.never_ran else int(data.split()[0]) if data else -signal.SIGKILL
         self.lost = not data
         self._stop_listening()
         tell()

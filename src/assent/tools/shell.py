@@ -220,6 +220,8 @@ class ShellInvocation(Invocation):
         report = self._report(ended, permit, self._sandbox.profile_for(permit))
         report += await self._offered(ended.finished, permit, live)
         notices = "".join(f"[{note}]\n" for note in self._notices)
+        if notices:
+            live.output(notices)  # whoever only sees what is printed must know, too
         output = for_person(ended.finished, ended.whole.path) + ended.access.for_person() + notices
         return ToolResult(report, TerminalDisplay(output, ended_badly(ended.finished)))
 
@@ -346,7 +348,7 @@ class ShellInvocation(Invocation):
         from assent.tools.support.command_report import for_model, missed, passed_over
         from assent.tools.support.input_notes import input_notes
         from assent.tools.support.limit_notes import limit_notes
-        from assent.tools.support.sandbox_notes import hidden_notes, sandbox_notes
+        from assent.tools.support.sandbox_notes import hidden_notes, missed_notes, sandbox_notes
 
         finished, folder = ended.finished, self.folders()[0]  # the command may have deleted it
         shown = self._tool.files.shown(folder) if self._params.dir_path else ""
@@ -357,11 +359,14 @@ class ShellInvocation(Invocation):
         )
         notes += [*refused, *ended.removed, *limit_notes(finished, self._tool.limits)]
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
-        self._notices += hidden_notes(finished, permit.plan)
+        missed_network, advice = missed_notes(finished, profile)
+        self._notices += [*hidden_notes(finished, permit.plan), *missed_network]
         ended.watch.look()
         if ended.watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))
-        return "\n".join([for_model(finished, self._command.limits, ended.whole, shown), *notes, *self._notices])
+        return "\n".join(
+            [for_model(finished, self._command.limits, ended.whole, shown), *notes, *self._notices, *advice]
+        )
 
     async def _offered(self, finished: "ProcessFinished", permit: Permit, live: Live) -> str:
         """Offers the person exactly what the sandbox refused, unless they were already asked about it. Returns what the

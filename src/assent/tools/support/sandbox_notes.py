@@ -55,6 +55,19 @@ def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str
     return [_note(name, *refused, roots, home)] if refused else []
 
 
+def missed_notes(finished: ProcessFinished, name: SandboxName) -> tuple[list[str], list[str]]:
+    """What everyone must know, and what only the model needs: the output need not show that the network was missing."""
+    refused = _refused(finished.output.text()[-_TAIL:]) if finished.code != 0 else None
+    if not finished.missed_network or (refused is not None and refused[0] == "network"):
+        return [], []
+    if name == "network":
+        return ["The command tried to use the network past the proxy of its sandbox, which failed."], []
+    told = (
+        f"The command tried to use the network, and the sandbox `{name}` has none: what it printed may be incomplete."
+    )
+    return [told], ['If the task needs the network, call again with sandbox="network"; the user is asked.']
+
+
 def hidden_notes(finished: ProcessFinished, plan: Plan | None) -> list[str]:
     """Git cannot open a secret that the sandbox hides, so it takes it for changed."""
     if plan is None or plan.sandbox == "off" or not any(_lists_changes(one) for one in simple_commands(plan.steps)):
