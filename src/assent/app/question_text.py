@@ -45,7 +45,8 @@ KEYS: dict[Outcome, str] = {
 
 def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) -> Iterator[str]:
     """What needs approval, and why. `parts`: with what the model asks, which may also be shown one by one."""
-    yield style.yellow(style.bold(f"? {question_title(call.approval.details)}"))
+    title = f"? {question_title(call.approval.details)}"
+    yield from _prose(title, lambda line: style.yellow(style.bold(line)), style)
     if parts or not isinstance(call.approval.details, AskDetails):
         yield from (f"  {line}" for line in _body(call.approval.details, style))
     if said := description(call.request):

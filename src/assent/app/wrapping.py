@@ -22,7 +22,10 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def cells(text: str) -> int:
-    """How wide it is on a terminal."""
+    """How wide it is on a terminal. Colours take no space."""
+    if "\x1b" in text:
+        first, *rest = text.split("\x1b[")
+        text = "".join((first, *(part.partition("m")[2] for part in rest)))
     return len(text) if text.isascii() else sum(map(cell, text))
 
 

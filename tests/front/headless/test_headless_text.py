@@ -9,6 +9,7 @@ from assent.events import ApprovalAnswered, Envelope, ModelRetry, TextDelta, Tra
 from assent.front.headless.console import Console
 from assent.front.headless.output_formats import REFUSED, TextOutput
 from assent.front.headless.summary import Summary
+from assent.parts import Failure
 
 BROKEN_OFF = TextDelta("p", "one \x1b[31mred")
 
@@ -45,3 +46,22 @@ def test_only_a_refusal_without_a_reason_is_said_to_end_the_turn(
     output.event(Envelope(1, 1.0, "s", answered))
     output.finish(Summary(session_id="s", status="cancelled", response=""))
     assert (REFUSED in capsys.readouterr().err) == refused
+
+
+def failed(message: str, *, redraws: bool) -> None:
+    output = TextOutput(Console(Style(True), redraws=redraws), live=False)
+    output.finish(Summary(session_id="s", status="error", response="", error=Failure("model", message)))
+
+
+def test_on_a_terminal_our_own_sentences_are_broken_between_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    failed("the model does not answer\ntry again", redraws=True)
+    assert capsys.readouterr().err == "\x1b[31m✗ the model does\n  not answer\ntry again\x1b[0m\n"
+
+
+def test_elsewhere_no_line_is_broken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    failed("the model does not answer", redraws=False)
+    assert capsys.readouterr().err == "\x1b[31m✗ the model does not answer\x1b[0m\n"

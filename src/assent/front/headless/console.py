@@ -6,7 +6,7 @@ Nothing is written into an open question; it appears once the question is closed
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from assent.app.style import Style
 from assent.app.wrapping import cell, wrapped
@@ -43,6 +43,10 @@ class Console:
         elif texts:
             self._write(self._start() + "".join(f"{text}\n" for text in texts))
             self._column_open = False
+
+    def prose(self, text: str, colour: Callable[[str], str] = str) -> None:
+        """The same for our own sentences, which are broken between words."""
+        self.lines(*map(colour, self._broken(text)))
 
     def change(self, text: str) -> None:
         """Shows a line that is not finished, in place of its earlier state."""
@@ -89,8 +93,12 @@ class Console:
 
     def tell(self, text: str, colour: Callable[[str], str] = str) -> None:
         """The same for prose, which is broken between words."""
-        for line in wrapped(text, self.width):
+        for line in self._broken(text):
             self.say(colour(line))
+
+    def _broken(self, text: str) -> Iterator[str]:
+        for line in text.split("\n"):
+            yield from wrapped(line, self.width)
 
     @property
     def width(self) -> int:

@@ -88,7 +88,7 @@ class InlineInput:
         self._waiting.pop(asked.call_id, None)
         text = None if line is None else line.rstrip("\r\n")
         if problem := await self._type_in(asked.call_id, asked.wanted.number, text):
-            self._console.lines(self._style.red(f"  not typed: {safe(problem, 'label')}"))
+            self._console.prose(f"  not typed: {safe(problem, 'label')}", self._style.red)
 
     def close(self) -> None:
         if self._asked is not None:

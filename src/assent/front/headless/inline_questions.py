@@ -151,7 +151,7 @@ class TerminalAsker:
             case CommandTaken(key=key, problem=problem) if key == self._sent:
                 self._sent = ""
                 if problem:
-                    self._console.say(self._style.red(f"not accepted: {safe(problem, 'label')}"))
+                    self._console.tell(f"not accepted: {safe(problem, 'label')}", self._style.red)
                 self._close()
             case _:
                 pass
@@ -382,7 +382,7 @@ class TerminalAsker:
         content = await self._edited(details)
         self._listen()
         if self._asking is not asked:
-            self._console.lines(self._style.yellow("  your change was not used: the question was closed meanwhile"))
+            self._console.prose("  your change was not used: the question was closed meanwhile", self._style.yellow)
             self._next()
         elif content == details.new:
             self._ask_again(asked, "nothing was changed")
@@ -395,7 +395,7 @@ class TerminalAsker:
         try:
             return await edit_text(details.path, details.new)
         except EditorFailed as error:
-            self._console.say(self._style.red(f"  {safe(str(error), 'label')}"))
+            self._console.tell(f"  {safe(str(error), 'label')}", self._style.red)
             return details.new
 
 

@@ -158,7 +158,7 @@ class _Filled:
 
 
 def _notice(text: str) -> None:
-    sys.stderr.write(f"{safe(text)}\n")
+    Console.for_stderr().prose(safe(text))
 
 
 def _terminal_asker(client: LocalClient, console: Console) -> "Asker":
@@ -375,10 +375,10 @@ class HeadlessRun:
         self._output.finish(self._summariser.finish(time.monotonic()))
         calls = ", ".join(call.request.call_id for call in self._runner.state.waiting())
         session = self._runner.session
-        sys.stderr.write(
+        Console.for_stderr().prose(
             f"Calls are waiting for an answer, and nobody here can give it: {calls}\n"
             f"Review them with `assent sessions show {session}`, answer with `assent answer {session} CALL OUTCOME`, "
-            f"then continue with `assent --resume {session}`.\n"
+            f"then continue with `assent --resume {session}`."
         )
         return exit_codes.WAITING
 

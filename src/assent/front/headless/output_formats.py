@@ -124,7 +124,7 @@ class TextOutput:
                 if self._streams:
                     self._stream(text)
             case ApprovalRequested() if self._waits:
-                self._note(how_to_answer(envelope.session, envelope.event))
+                self._note(how_to_answer(envelope.session, envelope.event), whole=True)
             case ApprovalAnswered(outcome="cancel", reason=""):
                 self._refused = True
             case ModelReplied(parts=parts):
@@ -248,10 +248,11 @@ class TextOutput:
         line = f"{mark} {self._label(event.call_id)} {self._style.dim(took(event))}".rstrip()
         self._note(f"{line}{why and f': {why}'}")
 
-    def _note(self, line: str) -> None:
+    def _note(self, text: str, *, whole: bool = False) -> None:
+        """`whole`: its lines are not broken, because they have commands to copy."""
         self._end_line()
         self._console.finish_line()
-        self._console.lines(line)
+        (self._console.lines if whole else self._console.prose)(text)
 
     def _end_line(self) -> None:
         self._held = ""
