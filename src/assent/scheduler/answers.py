@@ -85,7 +85,11 @@ class Answers:
         elif isinstance(approval.details, EditDetails) and answer.content == approval.details.new:
             self._unmark_edited(task, answer.by)
         else:
-            invocation, action = await self._rebuilt(task, args)
+            try:
+                invocation, action = await self._rebuilt(task, args)
+            except Refused:
+                self._unmark_edited(task, answer.by)
+                raise
             check_answer(task.call, answer)
             self._use(task, invocation, action)
             await self._transitions.ask(task, invocation, "the proposal was changed by hand", args)

@@ -76,6 +76,78 @@ async def test_r_says_no_with_a_reason_for_the_model(harness: MakeHarness):
         assert not (on.folder / "canary").exists()
 
 
+async def test_a_reason_that_was_begun_is_there_again_and_also_if_it_is_asked_again(harness: MakeHarness):
+    on = harness(asks_for(replace("notes.txt", "two", "three")), says("Then four."))
+    (on.folder / "notes.txt").write_text("one\ntwo\n")
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        await on.types("make it fo")
+        await on.press("escape")
+        (on.folder / "notes.txt").write_text("zero\none\ntwo\n")
+        await on.press("y")  # does not count: it is asked again
+        await on.until(lambda: "zero" in on.shown)
+        await on.settle()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        await on.types("ur\n")
+        await on.until_shown("Then four.")
+        assert [event.reason for event in await on.recorded(ApprovalAnswered)][-1] == "make it four"
+        assert "was not sent" not in on.shown
+
+
+async def test_what_was_begun_and_not_sent_is_told_when_the_call_is_decided(harness: MakeHarness):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("r")
+        await on.until_screen(ReasonScreen)
+        await on.types("the other one")
+        await on.press("escape", "i")
+        await on.until_screen(ArgumentsScreen)
+        await on.types("2")
+        await on.press("escape", "y")
+        await on.until_shown("Your reason was not sent: the other one", "not sent: echo x >> canary2", "Done.")
+        assert (on.folder / "canary").exists()
+
+
+async def test_an_edit_of_the_arguments_is_there_again_even_if_it_is_not_valid_yet(harness: MakeHarness):
+    args = {"allow_multiple": False, "file_path": "notes.txt", "old_string": "x", "new_string": "y"}
+    on = harness(asks_for({"name": "replace", "args": args, "id": "edit"}), says("Done."))
+    (on.folder / "notes.txt").write_text("x\n")
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("i")
+        await on.until_screen(ArgumentsScreen)
+        await on.press("tab", "down", "tab", "ctrl+a", "ctrl+k")
+        await on.types("notes.txt.new")
+        await on.press("tab", "up", "tab", "backspace", "escape", "i")
+        await on.until_screen(ArgumentsScreen)
+        await on.until_shown("allow_multiple: fals", "file_path: notes.txt.new")
+        await on.press("ctrl+s")
+        await on.until_shown("this must be JSON")
+        assert on.app.screen.query_one(TextArea).text == "fals"
+
+
+async def test_what_was_saved_in_the_editor_is_there_again_if_it_could_not_be_used(
+    harness: MakeHarness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    on = harness(asks_for(replace("notes.txt", "two", "three")), says("Done."))
+    notes, opened = on.folder / "notes.txt", tmp_path / "opened"
+    notes.write_text("one\ntwo\n")
+    make_editor(monkeypatch, tmp_path, f'cp "$1" {opened}; echo more >> "$1"; echo zero > {notes}')
+    async with on.open(prompt="go"):
+        await on.until_asked()
+        await on.press("e")
+        await on.until_shown("Not done: old_string was not found")
+        await on.until_gone("editing it")
+        await on.press("e")
+        await on.until(lambda: opened.read_text() == "one\nthree\nmore\n")
+        await on.until_gone("editing it")
+        await on.press("n")
+        await on.until_shown("What you saved in the editor was not used:", "more")
+
+
 @pytest.mark.spec("C2", "B11")
 async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHarness):
     adds = shell("python3 add.py"), shell("python3 add.py", "two")
@@ -513,7 +585,7 @@ async def test_an_answer_under_way_closes_when_someone_was_faster(harness: MakeH
             Answer(call_id=call.request.call_id, outcome="cancel", digest=call.approval.digest, by="bob@pid7"),
         )
         await on.until(lambda: not isinstance(on.app.screen, AnswerScreen))
-        await on.until_shown("Answered by bob: no.")
+        await on.until_shown("Answered by bob: no.", "Your reason was not sent: becau")
         assert [event.by for event in await on.recorded(ApprovalAnswered)] == ["bob@pid7"], "the record has exactly who"
 
 

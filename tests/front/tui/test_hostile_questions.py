@@ -9,6 +9,7 @@ from assent.events import CallRequest
 from assent.front.tui.answer_screens import ArgumentsScreen
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_screen import AskScreen
+from assent.front.tui.begun_answers import BegunAnswer
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.question_panel import ApprovalPanel
 from assent.front.tui.text_style import TextStyler
@@ -86,7 +87,8 @@ async def test_escape_sequences_in_an_argument_are_shown_and_can_be_edited() -> 
     hostile = "ls\x1b]52;c;aGk=\x07\u202e#"
     async with panel_app.run_test(size=(80, 24)) as pilot:
         changed: list[object] = []
-        panel_app.push_screen(ArgumentsScreen(waiting("a", {"command": hostile}), KeyGuard(quiet=0.0)), changed.append)
+        screen = ArgumentsScreen(waiting("a", {"command": hostile}), KeyGuard(quiet=0.0), BegunAnswer())
+        panel_app.push_screen(screen, changed.append)
         await pilot.pause()
         area = panel_app.screen.query_one(TextArea)
         drawn = "".join(area.render_line(y).text for y in range(area.size.height))

@@ -8,6 +8,7 @@ from assent.commands import Answer
 from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_screen import AskScreen
+from assent.front.tui.begun_answers import BegunAnswer
 from assent.front.tui.external_input import in_editor
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.scope_screen import ScopeScreen
@@ -21,11 +22,17 @@ class AnswerFlow:
     """One call, one answer. Screens are pushed synchronously: with a task, a fast Enter could reach the question."""
 
     def __init__(
-        self, app: "AssentApp", call: AwaitingApproval, guard: KeyGuard, draft: AskDraft | None = None
+        self,
+        app: "AssentApp",
+        call: AwaitingApproval,
+        guard: KeyGuard,
+        begun: BegunAnswer,
+        draft: AskDraft | None = None,
     ) -> None:
         """`draft`: what was answered so far, if the model asks."""
         self._app = app
         self._draft = draft
+        self._begun = begun
         self._call = call
         self._guard = guard
 
@@ -39,9 +46,9 @@ class AnswerFlow:
             case "a":
                 push(ScopeScreen(call, guard), self._always)
             case "r":
-                push(ReasonScreen(call, guard), self._refuse)
+                push(ReasonScreen(call, guard, self._begun), self._refuse)
             case "i":
-                push(ArgumentsScreen(call, guard), self._change)
+                push(ArgumentsScreen(call, guard, self._begun), self._change)
             case _:
                 self._app.spawn(self._edit())
 
@@ -72,8 +79,10 @@ class AnswerFlow:
         details = self._call.approval.details
         assert isinstance(details, EditDetails)
         self._send(outcome="modify_with_editor")  # other clients see that someone is editing it
-        content = await in_editor(self._app, details.path, details.new)
+        content = await in_editor(self._app, details.path, self._begun.content or details.new)
         changed = content is not None and content != details.new
+        if content is not None:
+            self._begun.content = content if changed else ""
         self._send(outcome="modify_with_editor", content=content if changed else details.new)
         if not changed:
             self._app.note("Nothing was changed.")

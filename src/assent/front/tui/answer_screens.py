@@ -3,11 +3,9 @@
 Small screens above the question. Each belongs to one call, and closes when that call is no longer waiting.
 """
 
-import json
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
-import msgspec
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -21,6 +19,8 @@ from textual.widgets.option_list import Option
 from assent.app.call_states import AwaitingApproval
 from assent.app.wording import safe
 from assent.approval import AskDetails
+from assent.front.tui.argument_text import argument_text, parsed_argument
+from assent.front.tui.begun_answers import BegunAnswer
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.steady_input import SteadyTextArea, WordsInput
 from assent.parts import JsonObject
@@ -144,16 +144,29 @@ class AnswerScreen(ModalScreen[R]):
 class ReasonScreen(AnswerScreen[str]):
     """Refuses, or declines to answer, and tells the model why."""
 
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard, begun: BegunAnswer) -> None:
+        super().__init__(call, guard)
+        self._begun = begun
+
     def compose(self) -> ComposeResult:
         asked = isinstance(self.call.approval.details, AskDetails)
+        example = "decide it yourself" if asked else "use the other branch"
         with AnswerBox():
             yield Label("You decline to answer. Why?" if asked else "No. What should it do instead?")
-            yield WordsInput(placeholder="decide it yourself" if asked else "use the other branch")
+            yield WordsInput(self._begun.reason, placeholder=example, select_on_focus=False)
             yield Static(f"Enter {'decline' if asked else 'refuse'} with this reason · Esc back", classes="hint")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        self._begun.reason = event.value
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.value.strip():
+            self._begun.reason = event.value
             self.dismiss(event.value.strip())
+
+    def action_back(self) -> None:
+        self._begun.reason = self.query_one(WordsInput).value
+        super().action_back()
 
 
 class ArgumentsScreen(AnswerScreen[JsonObject]):
@@ -161,10 +174,11 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "use", "use these arguments", priority=True)]
 
-    def __init__(self, call: AwaitingApproval, guard: KeyGuard) -> None:
+    def __init__(self, call: AwaitingApproval, guard: KeyGuard, begun: BegunAnswer) -> None:
         super().__init__(call, guard)
-        self._args: JsonObject = dict(call.request.args)
-        self._name = next(iter(self._args), "")
+        self._args = call.request.args
+        self._begun = begun
+        self._name = begun.name if begun.name in self._args else next(iter(self._args), "")
 
     def compose(self) -> ComposeResult:
         with AnswerBox():
@@ -179,65 +193,68 @@ class ArgumentsScreen(AnswerScreen[JsonObject]):
     def on_mount(self) -> None:
         super().on_mount()
         self._edit()
+        self.query_one(OptionList).highlighted = list(self._args).index(self._name) if self._name else None
         self.query_one(TextArea).focus()
 
     def _edit(self) -> None:
         """Shows the chosen argument, with the cursor at its end, as in the line of a shell."""
         area = self.query_one(TextArea)
-        area.load_text(self._value())
+        area.load_text(self._text(self._name) if self._name else "")
         area.move_cursor(area.document.end)
 
     def _options(self) -> Sequence[Option]:
         return [Option(self._line(name), name) for name in self._args]
 
     def _line(self, name: str) -> Text:
-        value = self._args[name]
-        shown = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        return Text(safe(f"{name}: {shown}", "label"))
+        return Text(safe(f"{name}: {self._text(name)}", "label"))
 
-    def _value(self) -> str:
-        return _shown(self._args[self._name]) if self._name else ""
+    def _text(self, name: str) -> str:
+        """As it was edited so far."""
+        return self._begun.args.get(name, argument_text(self._args[name]))
 
     @on(OptionList.OptionHighlighted)
     def choose(self, event: OptionList.OptionHighlighted) -> None:
-        if event.option.id and event.option.id != self._name and self._keep():
+        if not event.option.id or event.option.id == self._name:
+            return
+        self._remember()
+        if self._is_valid(self._name):
+            self.query_one(OptionList).replace_option_prompt(self._name, self._line(self._name))
             self._name = event.option.id
             self._edit()
 
-    def _keep(self) -> bool:
-        """Applies what was typed; if it is not a valid value, shows the reason and returns False."""
+    @on(TextArea.Changed)
+    def _remember(self) -> None:
+        """What was typed, valid or not."""
+        if not self._name:
+            return
+        self._begun.name, text = self._name, self.query_one(TextArea).text
+        if text == argument_text(self._args[self._name]):
+            self._begun.args.pop(self._name, None)
+        else:
+            self._begun.args[self._name] = text
+
+    def _is_valid(self, name: str) -> bool:
+        """If what was typed is not a valid value, shows the reason."""
         problem = self.query_one(".problem", Static)
         try:
-            if self._name:
-                self._args[self._name] = _parsed(self.query_one(TextArea).text, self._args[self._name])
-                self.query_one(OptionList).replace_option_prompt(self._name, self._line(self._name))
+            self._value(name)
         except ValueError as error:
-            problem.update(Text(safe(f"{self._name}: {error}", "label")))
+            problem.update(Text(safe(f"{name}: {error}", "label")))
             return False
         problem.update("")
         return True
 
+    def _value(self, name: str) -> object:
+        """The argument as edited; one that was not edited is exactly what it was."""
+        if name not in self._begun.args:
+            return self._args.get(name)
+        return parsed_argument(self._begun.args[name], self._args[name])
+
     def action_use(self) -> None:
-        if self._keep():
-            self.dismiss(self._args)
+        self._remember()
+        if all(self._is_valid(name) for name in self._args):
+            self.dismiss({name: self._value(name) for name in self._args})
 
-
-def _shown(value: object) -> str:
-    """Plain text as it is; text with hidden characters as JSON with escapes, because the terminal would obey them."""
-    if _is_plain(value):
-        return str(value)
-    return json.dumps(value, indent=None if isinstance(value, str) else 2)
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str) and "\x1b" not in value and safe(value, "output") == value
-
-
-def _parsed(text: str, before: object) -> Any:
-    """Text stays text; everything else is JSON, as it was shown."""
-    if _is_plain(before):
-        return text
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"this must be JSON ({error})") from error
+    def action_back(self) -> None:
+        self._remember()
+        super().action_back()

@@ -42,6 +42,8 @@ class Attention:
         had, answering, away = app.panel.call is not None, app.panel.has_keyboard, self._is_away
         app.panel.put(waiting)
         self._close_stale_screens({call.request.call_id: call.approval.id for call in waiting})
+        for unsent in app.begun.left_over(app.client.state.session, app.client.state.calls):
+            app.note(unsent, "warning")
         if waiting and not had:
             self._notify(waiting[0], away=away)
             if app.prompt.is_empty and not _is_answering(app.screen):
@@ -81,7 +83,7 @@ class Attention:
                 self._send_notices(f"Turn ended after {duration(took * 1000)}")
 
     def _close_stale_screens(self, waiting: dict[str, str]) -> None:
-        """Someone else answered, or the question has changed: what was being typed no longer applies."""
+        """Someone else answered, or the question has changed. What was being typed is kept (`begun_answers`)."""
         from assent.front.tui.answer_screens import AnswerScreen
 
         screen = self._app.screen

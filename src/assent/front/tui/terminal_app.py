@@ -28,6 +28,7 @@ from assent.config import TerminalSettings
 from assent.front.tui.app_context import AppContext, ContextCompletions
 from assent.front.tui.attention import Attention
 from assent.front.tui.bars import FootLine, QueueView, StatusLine
+from assent.front.tui.begun_answers import BegunAnswers
 from assent.front.tui.external_input import edit_prompt, keep_dropped, paste_picture
 from assent.front.tui.farewell import farewell
 from assent.front.tui.few_colours import FewColours
@@ -115,6 +116,7 @@ class AssentApp(App[None]):
         self.context = AppContext(self, preferences or PreferenceFile(Path(os.devnull)))
         self._status = StatusUpdater(self, clock)
         self._selection = Selection(self)
+        self.begun = BegunAnswers()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stopping = Stopping(self)
         self.modes = ModeCycle(self)
@@ -342,7 +344,10 @@ class AssentApp(App[None]):
     def _wanted(self, message: ApprovalPanel.Wanted) -> None:
         from assent.front.tui.answer_flow import AnswerFlow
 
-        AnswerFlow(self, message.call, self._guard, message.draft).ask(message.key)
+        begun = self.begun.of(
+            self.client.state.session if self.client is not None else "", message.call.request.call_id
+        )
+        AnswerFlow(self, message.call, self._guard, begun, message.draft).ask(message.key)
 
     @on(ApprovalPanel.ReviewWanted)
     def _review(self, message: ApprovalPanel.ReviewWanted) -> None:
