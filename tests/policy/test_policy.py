@@ -26,9 +26,9 @@ def command(text: str, directory: str = "/w") -> Action:
     )
 
 
-def edit(path: str, protected: str = "") -> Action:
-    details = EditDetails(path=path, diff="", old="old", new="new", protected=protected)
-    return Action(tool="write_file", args={"file_path": path}, details=details, main=path, paths=(path,))
+def edit(path: str, protected: str = "", tool: str = "write_file", runs: str = "") -> Action:
+    details = EditDetails(path=path, diff="", old="old", new="new", protected=protected, runs=runs)
+    return Action(tool=tool, args={"file_path": path}, details=details, main=path, paths=(path,))
 
 
 def judge(action: Action, *rules: Rule, mode: Mode = "default", grants: tuple[Grant, ...] = ()) -> Verdict:
@@ -296,6 +296,41 @@ def test_a_grant_reaches_no_further_than_it_says():
     assert judge(edit("/w/src/b.py"), grants=(folder,)).ruling == "allow"
     assert judge(edit("/w/srcx/b.py"), grants=(folder,)).ruling == "ask"
     assert judge(edit("/w/src/.git/x", "git"), grants=(folder,)).ruling == "ask"
+
+
+@pytest.mark.spec("J4")
+@pytest.mark.parametrize(("asked", "other"), [("write_file", "replace"), ("replace", "write_file")])
+def test_a_grant_for_edits_covers_both_tools_that_edit_and_no_other(asked: str, other: str):
+    file, folder = proposed(edit("/w/src/a.py", tool=asked), "c")
+    assert (file.reach, folder.reach) == (
+        "Edits of /w/src/a.py, for this session.",
+        "Edits below /w/src, except files that tools run, for this session.",
+    )
+    for tool in (asked, other):
+        assert judge(edit("/w/src/a.py", tool=tool), grants=(file,)).ruling == "allow"
+        assert judge(edit("/w/src/b.py", tool=tool), grants=(file,)).ruling == "ask"
+        assert judge(edit("/w/src/b.py", tool=tool), grants=(folder,)).ruling == "allow"
+        assert judge(edit("/w/b.py", tool=tool), grants=(folder,)).ruling == "ask"
+        assert judge(edit("/w/src/b.py", tool=tool, runs="make"), grants=(folder,)).ruling == "ask"
+        for grant in (file, folder):
+            assert judge(edit("/w/src/a.py", "protected", tool=tool), grants=(grant,)).ruling == "ask"
+    assert judge(edit("/w/src/a.py", tool="undo"), grants=(file, folder)).ruling == "ask"
+    denied = judge(edit("/w/src/a.py", tool=other), Rule(ruling="deny", tool=other), grants=(file,))
+    assert denied.ruling == "deny", "rules name tools, and come first"
+
+
+def test_a_grant_from_before_covers_only_the_tool_it_names():
+    reach = "Changes by write_file to /w/a, in this folder, from now on."
+    before = Grant(id="g", kind="file", tool="write_file", reach=reach, value="/w/a")
+    assert judge(edit("/w/a"), grants=(before,)).ruling == "allow"
+    assert judge(edit("/w/a", tool="replace"), grants=(before,)).ruling == "ask"
+
+
+@pytest.mark.spec("J4")
+def test_a_change_by_another_tool_is_granted_for_that_tool():
+    file, folder = proposed(edit("/w/src/a.py", tool="undo"), "c")
+    assert (file.tool, file.reach) == ("undo", "Changes by undo to /w/src/a.py, for this session.")
+    assert judge(edit("/w/src/a.py"), grants=(file, folder)).ruling == "ask"
 
 
 @pytest.mark.spec("J4")

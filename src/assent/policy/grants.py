@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, Lasts, McpDetails
 from assent.policy.action import Action
-from assent.policy.rules import host_of
+from assent.policy.rules import EDIT_TOOLS, host_of
 from assent.web.destinations import WEB_PORTS, from_url
 from assent.web.destinations import covers as reaches
 from assent.web.hosts import domain_matches
@@ -22,13 +22,17 @@ if TYPE_CHECKING:  # the shell gate is imported with the first command
     from assent.policy.shell.proposal import Scope
 
 SESSION = "for this session"
+EDITS = "edit"
+"""The tool of a grant for all tools that edit files. A grant that names one of them, as given before there was this,
+covers only that one.
+"""
 
 
 def covers(grant: Grant, action: Action) -> bool:
     """For everything but commands, whose grants are rules of the shell gate."""
     if grant.kind == "server":
         return bool(grant.value) and grant.value == action.server
-    if grant.tool != action.tool:
+    if grant.tool != action.tool and (grant.tool != EDITS or action.tool not in EDIT_TOOLS):
         return False
     match grant.kind, action.details:
         case "tool", McpDetails(server=server):
@@ -136,11 +140,14 @@ def whole_tool(action: Action, call_id: str) -> Grant:
 
 
 def _for_file(path: str, tool: str, call_id: str) -> tuple[Grant, ...]:
+    """Whether a file is edited or written as a whole is the model's choice, and no difference for the person."""
+    edits = tool in EDIT_TOOLS
+    named, what = (EDITS, "Edits") if edits else (tool, f"Changes by {tool}")
     folder = os.path.dirname(path)
-    reach = f"Changes by {tool} below {folder}, except files that tools run, {SESSION}."
+    reach = f"{what} below {folder}, except files that tools run, {SESSION}."
     return (
-        _grant("file", tool, f"Changes by {tool} to {path}, {SESSION}.", call_id, value=path),
-        _grant("folder", tool, reach, call_id, value=folder),
+        _grant("file", named, f"{what} {'of' if edits else 'to'} {path}, {SESSION}.", call_id, value=path),
+        _grant("folder", named, reach, call_id, value=folder),
     )
 
 

@@ -23,7 +23,8 @@ _WHOLE_HOST = r"https?://[^/*?]+/"
 _UPWARDS = r"(?:\.|%2e){2}"
 
 _COMMANDS = "run_shell_command"
-_CHANGING = ("write_file", "replace")
+EDIT_TOOLS = ("write_file", "replace")
+"""The tools that change files as the model wants; for a person, both edit."""
 _SHOWING = ("read_many_files", "grep_search", _COMMANDS)
 """Tools that show file content, whatever their arguments."""
 
@@ -90,7 +91,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     def keeps_unchanged(self, tool: str) -> bool:
         """What write_file or replace must not change, a command must not change either; it may read it."""
-        about = self.path and self.ruling != "allow" and any(text_matches(self.tool, one) for one in _CHANGING)
+        about = self.path and self.ruling != "allow" and any(text_matches(self.tool, one) for one in EDIT_TOOLS)
         return bool(about) and tool == _COMMANDS and not text_matches(self.tool, tool) and not self._keeps_content(tool)
 
     def words(self) -> tuple[str, ...]:
