@@ -5,7 +5,7 @@ lost in a crash and can be rebuilt from the log.
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
@@ -66,6 +66,8 @@ class CallTask:
     """Types a line into the running command, while that waits for one. It is never recorded."""
     edited_until: float | None = None
     """When whoever edits the proposal no longer counts as editing it, by the timer."""
+    on_decided: Callable[[], None] | None = None
+    """Called once it is asked about, allowed or over: until then, the calls after it wait to be judged."""
 
     def __init__(self, call: ToolCall) -> None:
         self.call: ToolCall = call
@@ -120,6 +122,11 @@ class CallTask:
         self.cancel_reason = reason
         if self._begun and self.asyncio_task is not None:
             self.asyncio_task.cancel()
+
+    def decided(self) -> None:
+        if self.on_decided is not None:
+            self.on_decided()
+            self.on_decided = None
 
     def build_on_siblings(self, invocation: Invocation) -> None:
         if self.siblings is not None:

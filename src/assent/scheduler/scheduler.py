@@ -226,16 +226,20 @@ class Scheduler:
         await self._until_answered(task)
 
     async def _judge_in_order(self, task: CallTask, invocation: Invocation, batch: Batch) -> Verdict:
-        """After the earlier calls: what it would do is computed on top of what they would do."""
+        """After the earlier calls: what it would do is computed on top of what they would do.
+
+        The next one follows when this one is also recorded as decided or asked: a person is asked in this order.
+        """
         await batch.judging.reach(task.at)
         verdict = await self._transitions.judge(task, invocation)
         batch.overlay.enter(task)
-        batch.judging.passed(task.at)
+        task.on_decided = partial(batch.judging.passed, task.at)
         if self._options.gate == "eager":
             batch.order.declare(task)
         return verdict
 
     async def _until_answered(self, task: CallTask) -> None:
+        task.decided()
         task.answerable.set()
         while isinstance(task.call, AwaitingApproval):
             if task.call.tried_by is not None:

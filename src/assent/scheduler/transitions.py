@@ -130,6 +130,7 @@ class Transitions:
                 call = advance(call, event)
         task.call = call
         task.recorded = self._journal.record(*events)
+        task.decided()
         if task.changed is not None:
             task.changed.set()
         return task.recorded
@@ -283,7 +284,7 @@ class Transitions:
         triable = invocation.triable()
         if triable is None or not isinstance(details, ExecDetails) or details.wider:
             return None
-        problem = await triable.problem()  # first, so that questions come in the order of the calls
+        problem = await triable.problem()
         return "earlier calls of the same reply run first" if not problem and _follows_others(task) else problem
 
     async def _waits_to_be_tried(self, task: CallTask, invocation: Invocation) -> bool:
