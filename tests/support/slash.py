@@ -85,7 +85,13 @@ class FakeHost:
 
     async def waiting(self) -> Sequence[WaitingQuestion]:
         return [
-            WaitingQuestion(one.session, f"about {one.session}", one.call_id, one.asked_at, one.approval)
+            WaitingQuestion(
+                session=one.session,
+                title=f"about {one.session}",
+                call_id=one.call_id,
+                asked_at=one.asked_at,
+                approval=one.approval,
+            )
             for one in await self.harness.log.waiting()
         ]
 

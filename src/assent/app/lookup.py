@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from assent.app.wording import safe
+from assent.commands import Answer
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo, SessionLog, no_such_session
 from assent.session.state import fold
 
@@ -83,3 +84,7 @@ def _listed(found: str, lines: Sequence[str], more: str = "") -> str:
     hidden = len(lines) - MAX_NAMED
     rest = [f"and {hidden:,} more{more and f': {more}'}"] if hidden > 0 else []
     return "\n  ".join([found, *lines[:MAX_NAMED], *rest])
+async def untaken_answer(log: SessionLog, session: str, call_id: str) -> Answer | None:
+    """An answer in the inbox of a session that no process is running, or that has not taken it yet."""
+    commands = (item.command for item in await log.inbox(session))
+    return next((one for one in commands if isinstance(one, Answer) and one.call_id == call_id), None)

@@ -14,7 +14,7 @@ from assent.app.answer_words import OF_TRIALS, SHORT_OUTCOMES
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import Sent
 from assent.app.identity import me
-from assent.app.lookup import find_by_start, find_session
+from assent.app.lookup import find_by_start, find_session, untaken_answer
 from assent.app.question_text import question_lines, scope_in_words, tried
 from assent.app.session_log import SessionLog
 from assent.app.session_state import SessionState, fold
@@ -127,10 +127,8 @@ def _find_call(state: SessionState, name: str) -> AwaitingApproval:
 
 
 async def _check_unanswered(log: SessionLog, session: str, call: AwaitingApproval) -> None:
-    """An answer may already be in the inbox of a session that no process is running."""
-    for item in await log.inbox(session):
-        if isinstance(item.command, Answer) and item.command.call_id == call.request.call_id:
-            raise BadAnswer(f"an answer from {who(item.command.by)} is already recorded: {item.command.outcome}")
+    if (answer := await untaken_answer(log, session, call.request.call_id)) is not None:
+        raise BadAnswer(f"an answer from {who(answer.by)} is already recorded: {answer.outcome}")
 
 
 async def _check_not_asked_again(log: SessionLog, session: str, call_id: str, after: int) -> None:

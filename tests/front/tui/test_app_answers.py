@@ -569,6 +569,38 @@ async def test_when_another_client_answers_the_question_closes_and_says_who(harn
         assert (on.folder / "canary").exists()
 
 
+async def test_approvals_says_which_question_is_answered_already(harness: MakeHarness):
+    async with harness(asks_for(CANARY)).open(prompt="go", size=(120, 30)) as on:
+        await on.until_asked()
+        session, (call,) = on.runner.state.session, on.runner.waiting()
+        await on.press("escape")
+        await on.say("/clear")
+        await on.until_shown("This is a new session.")
+        log = await on.host.log()
+        answer = Answer(call_id=call.request.call_id, outcome="cancel", digest=call.approval.digest, by="bob")
+        await log.put(session, "bobs", answer)
+        await on.say("/approvals")
+        await on.until_shown("echo x >> canary", "answered by bob; the session takes the answer when it is open")
+        assert "assent answer" not in on.shown
+
+
+@pytest.mark.spec("J3", "C10")
+async def test_it_is_said_if_the_answer_of_someone_else_did_not_count(harness: MakeHarness):
+    on = harness(asks_for(replace("notes.txt", "two", "three")), says("Done."))
+    (on.folder / "notes.txt").write_text("one\ntwo\n")
+    async with on.open(prompt="go", size=(120, 40)):
+        await on.until_asked()
+        (on.folder / "notes.txt").write_text("zero\none\ntwo\n")
+        (call,) = on.runner.waiting()
+        answer = Answer(call_id=call.request.call_id, outcome="proceed_once", digest=call.approval.digest, by="bob")
+        await (await on.host.log()).put(on.runner.state.session, "bobs", answer)
+        await on.until_shown("Answered by bob: yes.", "The answer by bob did not count: what it would do has changed")
+        await on.settle()
+        await on.press("y")
+        await on.until_idle()
+        assert on.shown.count("did not count") == 1
+
+
 @pytest.mark.spec("C10")
 async def test_an_answer_under_way_closes_when_someone_was_faster(harness: MakeHarness):
     async with harness(asks_for(CANARY)).open(prompt="go") as on:

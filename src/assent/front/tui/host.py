@@ -61,7 +61,7 @@ class RuleInfo(Struct, frozen=True):
     note: str = ""
 
 
-class WaitingQuestion(Struct, frozen=True):
+class WaitingQuestion(Struct, frozen=True, kw_only=True):
     """A question of any session."""
 
     session: str
@@ -70,6 +70,8 @@ class WaitingQuestion(Struct, frozen=True):
     call_id: str
     asked_at: float
     approval: "Approval"
+    answered_by: str | None = None
+    """Who has answered, if the session has yet to take the answer."""
 
 
 class ServerInfo(Struct, frozen=True, kw_only=True):

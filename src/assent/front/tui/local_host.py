@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
-    from assent.app.session_log import SessionInfo, SessionLog
+    from assent.app.session_log import SessionInfo, SessionLog, Waiting
     from assent.app.session_management import FoundSession
     from assent.config import Settings
     from assent.parts import Effort
@@ -144,11 +144,28 @@ class LocalHost:
         log = await self.log()
         waiting = await log.waiting()
         infos = await log.infos({one.session for one in waiting})
+        busy = set(await log.pending())
         return [
-            WaitingQuestion(one.session, infos[one.session].title, one.call_id, one.asked_at, one.approval)
+            await self._question(log, one, infos[one.session].title, answered=one.session in busy)
             for one in waiting
             if one.session in infos  # otherwise it was deleted just now
         ]
+
+    @staticmethod
+    async def _question(log: "SessionLog", one: "Waiting", title: str, *, answered: bool) -> WaitingQuestion:
+        """`answered`: something is in the inbox of its session, perhaps the answer."""
+        from assent.app.lookup import untaken_answer
+
+        answer = await untaken_answer(log, one.session, one.call_id) if answered else None
+        by = None if answer is None or answer.digest != one.approval.digest else answer.by
+        return WaitingQuestion(
+            session=one.session,
+            title=title,
+            call_id=one.call_id,
+            asked_at=one.asked_at,
+            approval=one.approval,
+            answered_by=by,
+        )
 
     async def _forget_unused(self) -> None:
         """Deletes the session created here if it is left before anything was said in it."""

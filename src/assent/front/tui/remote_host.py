@@ -97,7 +97,13 @@ class RemoteHost:
 
         def question(one: "dict[str, Any]") -> WaitingQuestion:
             session, approval = one["session"], msgspec.convert(one["approval"], Approval)
-            return WaitingQuestion(session["id"], session["title"], one["call_id"], one["asked_at"], approval)
+            return WaitingQuestion(
+                session=session["id"],
+                title=session["title"],
+                call_id=one["call_id"],
+                asked_at=one["asked_at"],
+                approval=approval,
+            )
 
         return list(map(question, (await self.api.approvals())["approvals"]))
 

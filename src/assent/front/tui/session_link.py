@@ -7,9 +7,11 @@ from assent.app.wording import who
 from assent.commands import Command
 from assent.events import (
     ApprovalAnswered,
+    ApprovalRequested,
     CallFinished,
     CallOutput,
     CallProcess,
+    CallStarted,
     CommandTaken,
     Envelope,
     ModeChanged,
@@ -44,6 +46,8 @@ class SessionLink:
         """The background commands that ended with it."""
         self._sent: set[str] = set()
         """Keys of our own commands: if one is refused, the person is told."""
+        self._answers: dict[str, str] = {}
+        """Calls that others have answered and that have not started yet, and who it was."""
         self._following: asyncio.Task[None] | None = None
         self._lost = ""
         """The session whose events no longer arrive, because of something that may pass, such as a full disk."""
@@ -133,6 +137,7 @@ class SessionLink:
             await asyncio.gather(self._following, return_exceptions=True)
             self._following = None
         self.feed.close()
+        self._answers.clear()
         self._attention.restore_title()
         if self.client is not None:
             client, self.client = self.client, None
@@ -191,8 +196,8 @@ class SessionLink:
                 self._sent.discard(key)
                 if problem and problem != "withdrawn":
                     self._app.note(f"Not done: {problem}", "warning")
-            case ApprovalAnswered(by=by, outcome=outcome, key=key) if key not in self._sent:
-                self._app.note(f"Answered by {who(by, self.me)}: {'no' if outcome == 'cancel' else 'yes'}.")
+            case ApprovalAnswered() | ApprovalRequested() | CallStarted() as event:
+                self._notice_answer(event)
             case ModeChanged(mode=mode):
                 self._app.modes.changed(mode)
             case PromptSubmitted() | CallFinished() | TurnFinished():
@@ -205,6 +210,18 @@ class SessionLink:
             self._app.modes.questions_changed()
         self._attention.to_input()
         self._status.refresh()
+
+    def _notice_answer(self, event: ApprovalAnswered | ApprovalRequested | CallStarted) -> None:
+        """Those of others are told, and if one did not count, that too: the question is asked again."""
+        match event:
+            case ApprovalAnswered(call_id=call_id, by=by, outcome=outcome, key=key) if key not in self._sent:
+                self._answers[call_id] = who(by, self.me)
+                self._app.note(f"Answered by {who(by, self.me)}: {'no' if outcome == 'cancel' else 'yes'}.")
+            case ApprovalRequested(call_id=call_id, approval=approval) if call_id in self._answers:
+                by, why = self._answers.pop(call_id), approval.why
+                self._app.note(f"The answer by {by} did not count: {why}. It is asked again.", "warning")
+            case _:
+                self._answers.pop(event.call_id, None)
 
     async def send(self, command: Command) -> bool:
         """Whether it has arrived. If not, the person is told why."""

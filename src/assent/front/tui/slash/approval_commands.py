@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual.content import Content
 
 from assent.app.wording import count, safe, span, who
@@ -100,7 +101,8 @@ _OF_CALL = "call "
 
 async def approvals(context: "SlashContext", argument: str) -> None:
     async def source() -> Sequence[Row]:
-        return [*map(_here, context.client.state.waiting()), *await _elsewhere(context)]
+        here = [call for call in context.client.state.waiting() if not call.answered_by]
+        return [*map(_here, here), *await _elsewhere(context)]
 
     columns = (Column("Session"), Column("Would"), Column("Waiting", right=True), Column("Risk"))
     actions = [Action("enter", "open the question")]
@@ -118,16 +120,24 @@ def _here(call: "AwaitingApproval") -> Row:
 
 
 async def _elsewhere(context: "SlashContext") -> list[Row]:
-    return [_other(one) for one in await context.host.waiting() if one.session != context.session]
+    me = context.client.me
+    return [_other(one, me) for one in await context.host.waiting() if one.session != context.session]
 
 
-def _other(one: "WaitingQuestion") -> Row:
+def _other(one: "WaitingQuestion", me: str) -> Row:
+    detail = f"{_how_to_answer(one, me)}\nasked because: {one.approval.why}"
+    key = f"{one.session} {one.approval.id}"
+    row = _waiting(key, one.title or one.session, one.asked_at, one.approval, detail)
+    return row if one.answered_by is None else replace(row, cells=(*row.cells[:2], "answered", *row.cells[3:]))
+
+
+def _how_to_answer(one: "WaitingQuestion", me: str) -> str:
     """If the session is open in another process, only the command answers it from here."""
     from assent.app.answer_words import answer_command
 
-    detail = f"{answer_command(one.session, one.call_id, one.approval)}\nasked because: {one.approval.why}"
-    key = f"{one.session} {one.approval.id}"
-    return _waiting(key, one.title or one.session, one.asked_at, one.approval, detail)
+    if one.answered_by is not None:
+        return f"answered by {who(one.answered_by, me)}; the session takes the answer when it is open"
+    return answer_command(one.session, one.call_id, one.approval)
 
 
 def _waiting(key: str, session: str, since: float, approval: Approval, detail: str) -> Row:
