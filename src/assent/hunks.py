@@ -1,13 +1,16 @@
 """A unified diff as data: hunks with numbered lines, and the text that results if only some of them are accepted.
 
-Pure text. Every client shows these hunks and may answer with their numbers.
+Pure text. Every client shows these hunks and may answer with their numbers. It may also split them further, and answer
+with the text that results.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 LineKind = Literal[" ", "+", "-"]
 _HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -82,7 +85,12 @@ def _numbered(block: list[str], old: int, new: int) -> Iterator[Line]:
 
 def accept(old: str, new: str, diff: str, chosen: Iterable[int]) -> str:
     """The old text with only the chosen hunks applied. Line endings stay those of the old text."""
-    parts, wanted = hunks(diff), set(chosen)
+    return accept_parts(old, new, hunks(diff), chosen)
+
+
+def accept_parts(old: str, new: str, parts: Sequence[Hunk], chosen: Iterable[int]) -> str:
+    """The same for these hunks of the diff, some of which may have been split."""
+    wanted = set(chosen)
     if unknown := wanted - set(range(len(parts))):
         raise BadHunks(f"there is no hunk {min(unknown)}: this change has hunks 0 to {len(parts) - 1}")
     if not wanted:
@@ -90,6 +98,40 @@ def accept(old: str, new: str, diff: str, chosen: Iterable[int]) -> str:
     if len(wanted) == len(parts):
         return new
     return "".join(_spliced(old, [part for part in parts if part.number in wanted]))
+
+
+def can_split(hunk: Hunk) -> bool:
+    return len(_cuts(hunk)) > 0
+
+
+def split(parts: Sequence[Hunk], number: int) -> tuple[Hunk, ...]:
+    """With this hunk in pieces, one for each run of changed lines; all are numbered anew."""
+    pieces = (piece for part in parts for piece in (_pieces(part) if part.number == number else [part]))
+    return tuple(replace(piece, number=place) for place, piece in enumerate(pieces))
+
+
+def _cuts(hunk: Hunk) -> list[int]:
+    """The lines at which a piece begins, except the first: in the middle of what is unchanged between two changes.
+
+    It is an unchanged line, so it says where the piece is, and every line belongs to exactly one piece.
+    """
+    changed = [place for place, line in enumerate(hunk.lines) if line.kind != " "]
+    return [(before + 1 + after) // 2 for before, after in pairwise(changed) if after > before + 1]
+
+
+def _pieces(hunk: Hunk) -> Iterator[Hunk]:
+    places = [0, *_cuts(hunk), len(hunk.lines)]
+    for start, end in pairwise(places):
+        lines = hunk.lines[start:end]
+        old_from = hunk.old_from + sum(line.kind != "+" for line in hunk.lines[:start])
+        yield Hunk(hunk.number, _header(lines, old_from), old_from, lines)
+
+
+def _header(lines: Sequence[Line], old_from: int) -> str:
+    olds = sum(line.kind != "+" for line in lines)
+    news = [line.new for line in lines if line.new is not None]
+    old_start = old_from + 1 if olds else old_from
+    return f"@@ -{old_start},{olds} +{news[0] if news else 0},{len(news)} @@"
 
 
 def _spliced(old: str, parts: list[Hunk]) -> Iterator[str]:

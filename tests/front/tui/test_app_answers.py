@@ -412,6 +412,44 @@ async def test_only_the_chosen_parts_of_an_edit_are_written(harness: MakeHarness
 
 
 @pytest.mark.spec("J6")
+async def test_a_part_with_changes_that_are_apart_can_be_split(harness: MakeHarness):
+    on = await edited(harness, changed(3, 5, 20))
+    async with on.open(prompt="go", size=(80, 50)):
+        await on.until_asked()
+        assert "part 1 of 2" in on.shown
+        await on.press("s")
+        assert "▶[x] part 1 of 3" in on.shown and "s  split it" not in on.shown
+        await on.press("s")
+        assert "This part cannot be split" in on.shown
+        await on.press("right_square_bracket", "space", "y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == changed(3, 20)
+        assert "edited before it ran" in on.shown
+
+
+@pytest.mark.spec("J6")
+async def test_a_part_that_was_left_out_is_split_into_pieces_that_are_left_out(harness: MakeHarness):
+    on = await edited(harness, changed(3, 5, 7, 20))
+    async with on.open(prompt="go", size=(80, 50)):
+        await on.until_asked()
+        await on.press("space", "s", "right_square_bracket", "space", "y")
+        await on.until_idle()
+        assert (on.folder / "notes.txt").read_text() == changed(5, 20)
+
+
+@pytest.mark.spec("J3", "J6")
+async def test_a_split_part_is_not_written_over_what_has_changed_since(harness: MakeHarness):
+    on = await edited(harness, changed(3, 5))
+    async with on.open(prompt="go", size=(80, 50)):
+        await on.until_asked()
+        await on.press("s")
+        (on.folder / "notes.txt").write_text(OLD + "mine\n")
+        await on.press("space", "y")
+        await on.until_shown("the file has changed since it was shown")
+        assert (on.folder / "notes.txt").read_text() == OLD + "mine\n"
+
+
+@pytest.mark.spec("J6")
 async def test_no_part_at_all_is_no_yes(harness: MakeHarness):
     on = await edited(harness, changed(3, 37))
     async with on.open(prompt="go", size=(80, 50)):

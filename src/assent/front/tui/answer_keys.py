@@ -31,7 +31,7 @@ ANSWER_WORDS = {
     "i": "change the arguments, then decide",
     "t": "try a command first, in a copy of the workspace; a server's tool: always",
     "d": "run a command directly, without what was tried; if the model asks: decline to answer",
-    "s": "always, for every tool of this server",
+    "s": "always, for every tool of this server; in a change: split a part whose changes are apart",
     "A": "yes to all questions that were shown to their end",
     "1–9": "choose an answer by its number",
     "y, n": "where the model asks yes or no: Yes and No; a or Enter: own words",
@@ -41,7 +41,7 @@ ANSWER_WORDS = {
 ANSWERS = frozenset(f"yasteindrA{DIGITS}")
 YES = ANSWERS - frozenset("einr")
 """Keys that approve; they need the whole question to have been shown."""
-MOVES = frozenset("fv")
+MOVES = frozenset("fsv")
 """Letters that only change what is shown."""
 
 
@@ -50,11 +50,13 @@ class Offer(Struct, frozen=True):
     meaning: str
     harmless: bool = True
     """It allows nothing, so the question need not have been read."""
+    moves: bool = False
+    """It only changes what is shown, although its key is an answer elsewhere."""
 
     @property
     def answers(self) -> bool:
         """Whether it is an answer; other keys only move or change the view."""
-        return self.key in ANSWERS
+        return self.key in ANSWERS and not self.moves
 
 
 def offers(call: AwaitingApproval, view: QuestionView | None, width: int, enter: EnterKey, for_all: int) -> list[Offer]:
@@ -113,6 +115,8 @@ def _moves(call: AwaitingApproval, view: QuestionView | None, width: int) -> lis
     moves: list[Offer] = []
     if view is not None and len(view.numbers) > 1 and "proceed_once" in call.approval.options:
         moves += [Offer("[ ]", "part"), Offer("space", "include or exclude it")]
+    if view is not None and view.can_split:
+        moves.append(Offer("s", "split it", moves=True))
     diffs = isinstance(call.approval.details, EditDetails) or tried(call.approval.details) is not None
     if diffs and width > SPLIT_WIDTH:
         moves.append(Offer("v", "side by side" if view and view.view == "unified" else "one column"))

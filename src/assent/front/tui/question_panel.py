@@ -214,7 +214,7 @@ class ApprovalPanel(QuestionBoard):
 
     def _move(self, key: str) -> None:
         self._pressed, self._held = None, ""
-        (self.action_view if key == "v" else self.action_review)()
+        {"v": self.action_view, "f": self.action_review, "s": self.action_split}[key]()
 
     def _not_yet(self, key: str, call: AwaitingApproval, *, quiet: bool) -> str:
         """Why the key is not an answer now; empty if it is one."""
@@ -272,14 +272,14 @@ class ApprovalPanel(QuestionBoard):
 
     def _answer(self, outcome: Outcome, call: AwaitingApproval, given: tuple[str, ...] | None = None) -> None:
         view = self._views.get(call.approval.id)
-        parts = view.partial if view is not None and outcome == "proceed_once" else None
+        parts = view.choice_of_parts() if view is not None and outcome == "proceed_once" else {}
         answer = Answer(
             call_id=call.request.call_id,
             outcome=outcome,
             digest=call.approval.digest,
-            hunks=parts,
             answers=given,
             by=self._me(),
+            **parts,
         )
         self.post_message(self.Answered(answer))
 
@@ -339,6 +339,17 @@ class ApprovalPanel(QuestionBoard):
         if self.question is not None:
             self.question.view = "split" if self.question.view == "unified" else "unified"
             self.redraw()
+
+    def action_split(self) -> None:
+        question = self.question
+        if question is None or not question.hunks:
+            return
+        if not question.can_split:
+            self.say("This part cannot be split: its changed lines are next to each other.")
+            return
+        question.split()
+        self.redraw()
+        self.body.scroll_to(y=question.tops[question.current], animate=False)
 
     def action_review(self) -> None:
         if self.question is not None:

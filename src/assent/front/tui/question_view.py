@@ -16,7 +16,7 @@ from assent.front.tui.ask_keys import chosen_at_once, ticked_later
 from assent.front.tui.diff_view import DrawnHunk, View, draw_hunks
 from assent.front.tui.text_style import TextStyler, barred, indented
 from assent.front.tui.trial_view import TrialLines
-from assent.hunks import Hunk, hunks
+from assent.hunks import Hunk, accept_parts, can_split, hunks, split
 from assent.parts import JsonObject
 
 FACT_WIDTH = 8
@@ -34,6 +34,8 @@ class QuestionView:
         self.view: View = "unified"
         details = approval.details
         self.hunks = hunks(details.diff) if isinstance(details, EditDetails) else ()
+        """The parts of an edit; a person may split them further."""
+        self._is_split = False
         trial = details.trial if isinstance(details, ExecDetails) else None
         self._trial = None if trial is None else TrialLines(trial)
         self.numbers = tuple(hunk.number for hunk in self.hunks) if self._trial is None else self._trial.numbers
@@ -55,6 +57,31 @@ class QuestionView:
         """The chosen hunks, if not all; None for the whole change."""
         return None if len(self.chosen) == len(self.numbers) else tuple(sorted(self.chosen))
 
+    def choice_of_parts(self) -> dict[str, Any]:
+        """How an answer names what was chosen: by numbers, or as text if these are not the hunks that everyone sees."""
+        details = self.approval.details
+        if self.partial is None:
+            return {}
+        if not self._is_split or not isinstance(details, EditDetails):
+            return {"hunks": self.partial}
+        return {"content": accept_parts(details.old or "", details.new, self.hunks, self.partial)}
+
+    @property
+    def can_split(self) -> bool:
+        """Whether the current part is in several pieces, and some of them can be accepted as edited content."""
+        editable = "modify_with_editor" in self.approval.options
+        return editable and bool(self.hunks) and can_split(self.hunks[self.current])
+
+    def split(self) -> None:
+        """The pieces are chosen if the part was."""
+        before, here = len(self.hunks), self.current
+        self.hunks = split(self.hunks, here)
+        more = len(self.hunks) - before
+        pieces = range(here, here + more + 1) if here in self.chosen else ()
+        self.chosen = {number + more if number > here else number for number in self.chosen - {here}} | set(pieces)
+        self.numbers = tuple(hunk.number for hunk in self.hunks)
+        self._is_split = True
+
     def toggle(self) -> None:
         if self.numbers:
             self.chosen ^= {self.numbers[self.current]}
@@ -71,6 +98,8 @@ class QuestionView:
         match key:
             case "v":
                 return bool(self.hunks)
+            case "s":
+                return self.can_split
             case "left_square_bracket" | "right_square_bracket":
                 return len(self.numbers) > 1
             case "space":
