@@ -1,5 +1,6 @@
 """Answering in the terminal UI: every key of the question does what it says, on real sessions with real tools."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from assent.front.tui.answer_screens import (
 )
 from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.scope_screen import ScopeScreen
+from assent.sandbox.bubblewrap import bubblewrap
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, replace, says, shell, write
 
@@ -377,6 +379,20 @@ async def test_an_argument_that_is_no_text_must_be_json(harness: MakeHarness):
         await on.press("y")
         await on.until_idle()
         assert (on.folder / "notes.txt").read_text() == "z\n"
+
+
+@pytest.mark.spec("J8")
+@pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap")
+async def test_what_a_trial_prints_is_shown_while_it_runs(harness: MakeHarness):
+    async with harness(asks_for(shell("echo so far; touch canary; tail -f /dev/null"))).open(
+        prompt="go", size=(100, 40)
+    ) as on:
+        await on.until_asked()
+        await on.press("t")
+        await on.until_shown("being tried in a copy", "printed in a trial", "│ so far")
+        await on.press("n")
+        await on.until_idle()
+        assert not (on.folder / "canary").exists()
 
 
 # --- edits ---

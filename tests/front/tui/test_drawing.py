@@ -7,7 +7,8 @@ from rich.cells import cell_len
 
 from assent.app.call_states import ToolCall
 from assent.app.settled_output import settled
-from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta
+from assent.approval import ExecDetails
+from assent.events import CallOutput, ModelReplied, ModelRetry, ThoughtDelta, TrialStarted
 from assent.front.tui.call_view import draw_call
 from assent.front.tui.diff_view import draw_hunks, plain_header
 from assent.front.tui.display_view import draw_display
@@ -145,6 +146,21 @@ async def test_live_output_shows_its_newest_lines_and_what_was_written_over_as_i
     call = (await calls_of(recording))["c"]
     shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=False)]  # type: ignore[arg-type]
     assert shown[-1] == "  │ 90%" and shown[-2] == "  │ line 19" and len(shown) == 9
+
+
+@pytest.mark.parametrize("unfolded", [False, True])
+async def test_the_output_of_a_trial_is_live_and_marked(unfolded: bool):
+    lines = "".join(f"line {number}\n" for number in range(100))
+    details = ExecDetails(command="make", roots=("make",), directory="/w", risk="medium", risk_reason="it writes")
+    recording = RecordedSession().prompt("go").asks("c", "run_shell_command", details, command="make")
+    recording.happens(TrialStarted("c", "q-c", "ann"))
+    before = (await calls_of(recording))["c"]
+    assert "printed in a trial" not in str(draw_call(INK, before, 60, unfolded=unfolded))  # type: ignore[arg-type]
+    call = (await calls_of(recording.happens(CallOutput("c", f"{lines}\x1b]52;c;aGk=\x0710%\r50%"))))["c"]
+    shown = [strip.text.rstrip() for strip in draw_call(INK, call, 60, unfolded=unfolded)]  # type: ignore[arg-type]
+    assert shown[0].endswith("being tried")
+    assert shown[1] == "  │ printed in a trial, in a copy of the workspace:"
+    assert shown[-2:] == ["  │ line 99", "  │ 50%"] and len(shown) <= 42
 
 
 async def test_lines_that_were_not_kept_are_not_counted_as_if_there_were_none():

@@ -24,6 +24,7 @@ BODY_LINES = 400
 FAILURE_LINES = 4
 BRIEF_WIDTH = 72
 """A narrower screen has no room for a result on the line of its call."""
+TRIED = "printed in a trial, in a copy of the workspace:"
 WAITS_ITS_TURN = "waiting for its turn"
 """Not for an answer, but for the answers to the other calls of its reply, or for those before it to end."""
 MARKS = {
@@ -81,8 +82,7 @@ def _colour(styler: TextStyler, call: ToolCall) -> str:
 def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -> Text:
     words = Text(style=styler.palette.dim)
     if isinstance(call, AwaitingApproval):
-        doing = safe(editing(call.modifying_by), "label") if call.modifying_by else "waiting for an answer"
-        words.append(doing, styler.palette.warn)
+        words.append(_waiting(call), styler.palette.warn if call.tried_by is None else styler.palette.accent)
     if isinstance(call, Scheduled):
         words.append(WAITS_ITS_TURN)
     if isinstance(call, Terminal):
@@ -98,6 +98,12 @@ def _right(styler: TextStyler, call: ToolCall, *, unfolded: bool, roomy: bool) -
     return words
 
 
+def _waiting(call: AwaitingApproval) -> str:
+    if call.tried_by is not None:
+        return "being tried"
+    return safe(editing(call.modifying_by), "label") if call.modifying_by else "waiting for an answer"
+
+
 # --- below the line ---
 
 
@@ -105,6 +111,8 @@ def _preview(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
     match call:
         case Executing():
             return _live(styler, call, width, LIVE_LINES)
+        case AwaitingApproval(tried_by=str()):
+            return _tried(styler, call, width, LIVE_LINES)
         case Success(display=display) if display is not None:
             return preview(styler, display, width, failed=bool(ended_badly(call)))
         case Failed(display=display, failure=failure):
@@ -121,15 +129,20 @@ def _problem(styler: TextStyler, message: str, width: int, most: int) -> list[St
     return lines if len(lines) <= most else [*lines[:most], *styler.text("…", styler.palette.bad, width)]
 
 
-def _live(styler: TextStyler, call: Executing, width: int, limit: int) -> list[Strip]:
+def _live(styler: TextStyler, call: Executing | AwaitingApproval, width: int, limit: int) -> list[Strip]:
     """The newest lines; an overwritten line shows its current content."""
-    if call.received:
+    if isinstance(call, Executing) and call.received:
         return styler.text(f"{call.received:,} bytes of binary output", styler.palette.dim, width)
     if not call.output.strip():
         return []
     from assent.app.settled_output import settled
 
     return styler.terminal(settled(call.output[-200 * limit :], running=True).rstrip("\n"), width)[-limit:]
+
+
+def _tried(styler: TextStyler, call: AwaitingApproval, width: int, limit: int) -> list[Strip]:
+    lines = _live(styler, call, width, limit)
+    return [*styler.text(TRIED, styler.palette.accent, width), *lines] if lines else []
 
 
 def _body(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
@@ -147,6 +160,8 @@ def whole_call(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
     match call:
         case Executing():
             lines += _live(styler, call, width, LIVE_LINES * 5)
+        case AwaitingApproval(tried_by=str()):
+            lines += _tried(styler, call, width, LIVE_LINES * 5)
         case Success() | Failed() | Cancelled():
             lines += _outcome(styler, call, width)
         case _:

@@ -39,6 +39,7 @@ from assent.events import (
     SessionRenamed,
     TextDelta,
     ThoughtDelta,
+    TrialStarted,
     TurnFinished,
 )
 from assent.front.tui.prompt.paste import is_long
@@ -199,7 +200,7 @@ class TranscriptModel:
             case ApprovalRequested(call_id=call_id, approval=approval):
                 self._touch(call_id)
                 self._asked(call_id, approval.details)
-            case ApprovalModifying(call_id=call_id) | CallFinished(call_id=call_id):
+            case ApprovalModifying(call_id=call_id) | TrialStarted(call_id=call_id) | CallFinished(call_id=call_id):
                 self._touch(call_id)
             case CallRequested(request=request):
                 item = self._calls[request.call_id] = CallItem(request.call_id)
