@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from assent.app.custom_commands import CustomCommand
 from assent.app.folder_trust import Untrusted
+from assent.app.folder_view import ExecutedText
 from assent.app.model_catalog import ModelView
 from assent.app.session_management import FoundSession
 from assent.approval import Approval, Decision, Details, ExecDetails, Grant, McpDetails, Mode, Outcome, UnapprovedFile
@@ -50,6 +51,7 @@ from assent.mcp.offers import Argument, Prompt
 from assent.models.bold_subject import split_subject
 from assent.models.model_facts import Prices
 from assent.parts import Display, Failure, JsonObject, Result, Text, Thought, Usage
+from assent.plan import ExecutedFile
 from assent.session.log import SessionInfo
 from assent.session.state import SessionState
 from assent.tools.builtin import builtin_tools
@@ -247,6 +249,9 @@ class RecordedHost:
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {}
+
+    async def executed_texts(self, files: Sequence[ExecutedFile]) -> Sequence[ExecutedText]:
+        return ()
 
     async def read_text(self, path: str) -> str:
         return f"# {path}\n"

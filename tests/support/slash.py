@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 
 from assent.app.custom_commands import CustomCommand
 from assent.app.folder_trust import Untrusted
-from assent.app.folder_view import digests
+from assent.app.folder_view import ExecutedText, digests
 from assent.app.model_catalog import ModelView
 from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
@@ -42,6 +42,7 @@ from assent.front.tui.transcript_model import TranscriptModel
 from assent.front.tui.viewer import Document
 from assent.mcp.offers import Prompt
 from assent.models.model_facts import Prices
+from assent.plan import ExecutedFile
 from assent.session.fork import fork_session
 from assent.session.log import SessionInfo
 from assent.session.runner import Runner
@@ -108,6 +109,9 @@ class FakeHost:
 
     async def search(self, text: str) -> Sequence[FoundSession]:
         return await search_sessions(self.harness.log, text)
+
+    async def executed_texts(self, files: Sequence[ExecutedFile]) -> Sequence[ExecutedText]:
+        return ()
 
     async def read_text(self, path: str) -> str:
         return ""

@@ -2,8 +2,13 @@
 
 import os
 from collections.abc import Iterable
+from hashlib import sha256
+
+from msgspec import Struct
 
 from assent.events import FileChange
+from assent.plan import ExecutedFile
+from assent.safe_open import read_regular
 
 MAX_SHOWN = 5_000_000
 MAX_LOOKED_AT = 8_000
@@ -37,6 +42,32 @@ def read_text(folder: str, path: str) -> str:
     if b"\0" in data[:MAX_LOOKED_AT]:
         raise OSError(f"{path} is not text.")
     return data.decode("utf-8", "replace")
+
+
+class ExecutedText(Struct, frozen=True):
+    """A file that a command executes, for whoever is asked about the command."""
+
+    path: str
+    text: str
+    problem: str = ""
+    """Why this is not the content that the question is about."""
+
+
+CHANGED_SINCE_ASKED = "It has changed since this was asked. A yes does not cover it: you would be asked again."
+
+
+def executed_text(file: ExecutedFile) -> ExecutedText:
+    """The content whose digest is in the question, if the file still has it."""
+    try:
+        data = read_regular(file.path, MAX_SHOWN)
+    except FileNotFoundError:
+        return ExecutedText(file.path, "", "It no longer exists.")
+    except OSError as error:
+        return ExecutedText(file.path, "", f"It cannot be shown: {error.strerror}.")
+    problem = "" if sha256(data).hexdigest() == file.sha256 else CHANGED_SINCE_ASKED
+    if b"\0" in data[:MAX_LOOKED_AT]:
+        return ExecutedText(file.path, "", problem or f"It is not text ({len(data):,} bytes).")
+    return ExecutedText(file.path, data.decode("utf-8", "replace"), problem)
 
 
 def digests(folder: str, paths: Iterable[str]) -> dict[str, str]:

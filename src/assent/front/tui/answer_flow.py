@@ -9,6 +9,7 @@ from assent.front.tui.answer_screens import ArgumentsScreen, ReasonScreen
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_screen import AskScreen
 from assent.front.tui.begun_answers import BegunAnswer
+from assent.front.tui.executed_view import show_executed
 from assent.front.tui.external_input import in_editor
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.scope_screen import ScopeScreen
@@ -43,6 +44,8 @@ class AnswerFlow:
             case _ if self._draft is not None and key != "r":
                 number = int(key) if key.isdecimal() else 0
                 push(AskScreen(call, guard, self._draft, own_words=key == "a", number=number), self._reply)
+            case "o":
+                self._app.spawn(show_executed(self._app, call))
             case "a":
                 push(ScopeScreen(call, guard), self._always)
             case "r":

@@ -14,7 +14,7 @@ from rich.text import Text
 from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import offered_keys, tried
 from assent.app.trial_text import yes_to
-from assent.approval import AskDetails, EditDetails
+from assent.approval import AskDetails, EditDetails, ExecDetails
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_keys import DIGITS, ask_keys
 from assent.front.tui.diff_view import SPLIT_WIDTH
@@ -32,6 +32,7 @@ ANSWER_WORDS = {
     "t": "try a command first, in a copy of the workspace; a server's tool: always",
     "d": "run a command directly, without what was tried; if the model asks: decline to answer",
     "s": "always, for every tool of this server; in a change: split a part whose changes are apart",
+    "o": "read the files that a command runs, as a yes covers them",
     "A": "yes to all questions that were shown to their end",
     "1–9": "choose an answer by its number",
     "y, n": "where the model asks yes or no: Yes and No; a or Enter: own words",
@@ -43,6 +44,8 @@ YES = ANSWERS - frozenset("einr")
 """Keys that approve; they need the whole question to have been shown."""
 MOVES = frozenset("fsv")
 """Letters that only change what is shown."""
+READS = frozenset("o")
+"""The same, at a command that runs files; elsewhere, they are typed."""
 
 
 class Offer(Struct, frozen=True):
@@ -102,6 +105,12 @@ def _words_for_trials(call: AwaitingApproval, *, part: bool) -> dict[str, str]:
     return {"y": "apply these parts" if part else yes_to(trial), "t": "try it again", "d": "run it directly"}
 
 
+def executes(call: AwaitingApproval) -> bool:
+    """Whether it runs files that can be read."""
+    details = call.approval.details
+    return isinstance(details, ExecDetails) and bool(details.executes)
+
+
 def needs_reading(key: str, call: AwaitingApproval) -> bool:
     """A trial changes nothing, and several questions of the model are answered one by one, each shown again."""
     match call.approval.details:
@@ -117,6 +126,8 @@ def _moves(call: AwaitingApproval, view: QuestionView | None, width: int) -> lis
         moves += [Offer("[ ]", "part"), Offer("space", "include or exclude it")]
     if view is not None and view.can_split:
         moves.append(Offer("s", "split it", moves=True))
+    if executes(call):
+        moves.append(Offer("o", "read what it runs"))
     diffs = isinstance(call.approval.details, EditDetails) or tried(call.approval.details) is not None
     if diffs and width > SPLIT_WIDTH:
         moves.append(Offer("v", "side by side" if view and view.view == "unified" else "one column"))

@@ -12,6 +12,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.custom_commands import CustomCommand
     from assent.app.folder_trust import Untrusted
+    from assent.app.folder_view import ExecutedText
     from assent.app.mcp_types import Argument, Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.session_management import FoundSession
     from assent.approval import Approval, Grant, Mode
     from assent.parts import Effort
+    from assent.plan import ExecutedFile
 
 ServerState = Literal["connecting", "ready", "failed", "disconnected"]
 
@@ -171,6 +173,10 @@ class Host(Protocol):
 
     async def read_text(self, path: str) -> str:
         """A file of the folder, for the person to look at."""
+        ...
+
+    async def executed_texts(self, files: "Sequence[ExecutedFile]") -> "Sequence[ExecutedText]":
+        """Files that a command would execute, for the person to look at. Raises NotHere."""
         ...
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from assent.front.tui.host import (
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.folder_trust import Untrusted
+    from assent.app.folder_view import ExecutedText
     from assent.app.mcp_types import Prompt, Status
     from assent.app.model_access import ModelAccess
     from assent.app.model_catalog import ModelCatalog, ModelView
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.session_management import FoundSession
     from assent.config import Settings
     from assent.parts import Effort
+    from assent.plan import ExecutedFile
 
 MAX_URI = 500
 NOT_TRUSTED = "not trusted; look at it and accept it with /trust"
@@ -214,6 +216,11 @@ class LocalHost:
         from assent.app.folder_view import read_text
 
         return await asyncio.to_thread(read_text, self.folder, path)
+
+    async def executed_texts(self, files: "Sequence[ExecutedFile]") -> "list[ExecutedText]":
+        from assent.app.folder_view import executed_text
+
+        return await asyncio.to_thread(lambda: [executed_text(file) for file in files])
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
         from assent.app.folder_view import digests

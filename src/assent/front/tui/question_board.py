@@ -15,7 +15,18 @@ from assent.app.call_states import AwaitingApproval
 from assent.app.question_text import question_title
 from assent.app.wording import count, description, editing, safe
 from assent.approval import AskDetails, ExecDetails
-from assent.front.tui.answer_keys import EnterKey, Offer, answers, as_high, height, legend, line_offers, menu, offers
+from assent.front.tui.answer_keys import (
+    READS,
+    EnterKey,
+    Offer,
+    answers,
+    as_high,
+    height,
+    legend,
+    line_offers,
+    menu,
+    offers,
+)
 from assent.front.tui.answer_line import AnswerLine
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_keys import chosen_at_once, ticked_later
@@ -240,6 +251,8 @@ class QuestionBoard(Vertical, can_focus=True):
 
     def _drawn(self, listed: list[Offer]) -> Text:
         palette, seen = self._styler().palette, self.body.seen
+        if self.screen.has_class("-low"):
+            listed = [offer for offer in listed if offer.key not in READS]  # /help has it
         if self._selects:
             numbered = self.call is None or not self._ticks(self.call)
             return menu(listed, self._choice, palette, self._width, seen=seen, first=self._options, numbered=numbered)

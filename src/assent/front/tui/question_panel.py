@@ -18,7 +18,7 @@ from assent.app.question_text import is_yes_or_no, offered_keys
 from assent.app.wording import count
 from assent.approval import AskDetails, Outcome
 from assent.commands import Answer
-from assent.front.tui.answer_keys import ANSWERS, MOVES, EnterKey, answers, needs_reading
+from assent.front.tui.answer_keys import ANSWERS, MOVES, READS, EnterKey, answers, executes, needs_reading
 from assent.front.tui.ask_draft import AskDraft
 from assent.front.tui.ask_keys import DIGITS, answered_by, chosen_at_once
 from assent.front.tui.key_guard import KeyGuard
@@ -147,7 +147,7 @@ class ApprovalPanel(QuestionBoard):
         elif self.call is not None and key in self._keys_of(self.call):
             event.stop()
             self._press(key, self.call, event.time)
-        elif key in MOVES:
+        elif key in self._moves:
             event.stop()
             self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word
         elif key in DIGITS and self.draft is not None and len(self.draft.questions) > 1:
@@ -164,15 +164,20 @@ class ApprovalPanel(QuestionBoard):
             acts = self.question.reacts_to(event.key, scrolls=self.body.max_scroll_y > 0)
         return acts and self.guard.is_quiet(event.time)
 
+    @property
+    def _moves(self) -> frozenset[str]:
+        return MOVES | READS if self.call is not None and executes(self.call) else MOVES
+
     def _typing(self, event: Key) -> str:
         """What was typed, if it is not an answer: a letter that means nothing here, or several in quick succession."""
         text, held = letter(event), self._held
         quick = self._pressed is not None or not self.guard.is_quiet(event.time)
         before = held if quick and held != text else ""  # a key that is held down repeats itself
         goes_on = quick and self._types  # keys that arrived before the focus had moved
-        means_nothing = text not in ANSWERS | MOVES and event.key not in self._bindings.key_to_bindings
+        known = ANSWERS | self._moves
+        means_nothing = text not in known and event.key not in self._bindings.key_to_bindings
         typed = bool(text) and (bool(before) or goes_on or means_nothing)
-        self._held = text if text in ANSWERS | MOVES and not typed else ""
+        self._held = text if text in known and not typed else ""
         return before + text if typed else ""
 
     def _meant(self, event: Key) -> str:
@@ -214,7 +219,7 @@ class ApprovalPanel(QuestionBoard):
 
     def _move(self, key: str) -> None:
         self._pressed, self._held = None, ""
-        {"v": self.action_view, "f": self.action_review, "s": self.action_split}[key]()
+        {"v": self.action_view, "f": self.action_review, "s": self.action_split, "o": self.action_read}[key]()
 
     def _not_yet(self, key: str, call: AwaitingApproval, *, quiet: bool) -> str:
         """Why the key is not an answer now; empty if it is one."""
@@ -350,6 +355,10 @@ class ApprovalPanel(QuestionBoard):
         question.split()
         self.redraw()
         self.body.scroll_to(y=question.tops[question.current], animate=False)
+
+    def action_read(self) -> None:
+        if self.call is not None and executes(self.call):
+            self.post_message(self.Wanted("o", self.call))
 
     def action_review(self) -> None:
         if self.question is not None:

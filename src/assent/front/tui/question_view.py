@@ -100,6 +100,8 @@ class QuestionView:
                 return bool(self.hunks)
             case "s":
                 return self.can_split
+            case "o":
+                return isinstance(self.approval.details, ExecDetails) and bool(self.approval.details.executes)
             case "left_square_bracket" | "right_square_bracket":
                 return len(self.numbers) > 1
             case "space":

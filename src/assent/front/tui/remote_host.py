@@ -23,12 +23,14 @@ from assent.front.tui.host import (
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.custom_commands import CustomCommand
     from assent.app.folder_trust import Untrusted
+    from assent.app.folder_view import ExecutedText
     from assent.app.mcp_types import Prompt
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
     from assent.client import Api, RemoteClient
+    from assent.plan import ExecutedFile
 
 
 class RemoteHost:
@@ -121,6 +123,9 @@ class RemoteHost:
 
     async def files(self) -> Sequence[str]:
         return await self.api.files(self._session, "", 100) if self._session else ()
+
+    async def executed_texts(self, files: "Sequence[ExecutedFile]") -> "Sequence[ExecutedText]":
+        raise NotHere("The files are on the server's machine.")
 
     async def read_text(self, path: str) -> str:
         raise NotHere("The files are on the server's machine.")
