@@ -84,6 +84,8 @@ def _listed(found: str, lines: Sequence[str], more: str = "") -> str:
     hidden = len(lines) - MAX_NAMED
     rest = [f"and {hidden:,} more{more and f': {more}'}"] if hidden > 0 else []
     return "\n  ".join([found, *lines[:MAX_NAMED], *rest])
+
+
 async def untaken_answer(log: SessionLog, session: str, call_id: str) -> Answer | None:
     """An answer in the inbox of a session that no process is running, or that has not taken it yet."""
     commands = (item.command for item in await log.inbox(session))

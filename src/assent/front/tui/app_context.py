@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 
 from assent.app.preferences import PreferenceFile
 from assent.app.wording import safe
-from assent.front.tui.host import Choices, Host, NO_CHOICES, NO_SESSION, NotHere
+from assent.front.tui.host import NO_CHOICES, NO_SESSION, Choices, Host, NotHere
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.themes import LOOKS

@@ -20,7 +20,7 @@ from assent.events import (
     ThoughtDelta,
     TurnFinished,
 )
-from assent.front.tui.host import Choices, NO_CHOICES, NO_SESSION
+from assent.front.tui.host import NO_CHOICES, NO_SESSION, Choices
 from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.transcript_model import TranscriptModel
