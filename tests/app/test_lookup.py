@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from assent.app.lookup import NotFound, begun_sessions, find_by_start, find_session
+from assent.commands import Submit
 from assent.events import Envelope
 from assent.session.log import LogDamaged, NoSuchSession, SessionInfo
 from assent.session.memory_log import MemoryLog
@@ -63,3 +64,20 @@ def test_ids_of_calls_and_grants_are_listed_one_per_line_too():
         find_by_start("c", {"c1": 1, "b": 2, "c2": 3}, "no calls")
     with pytest.raises(NotFound, match=r"^'x' is none of these:\n  c1$"):
         find_by_start("x", {"c1": 1}, "no calls")
+
+
+async def test_latest_is_of_this_folder_and_never_of_another_unless_one_only_reads():
+    log = MemoryLog()
+    there = await begun(log, "/there")
+    with pytest.raises(NoSuchSession, match=f"no session of this folder; the newest of all is {there}, of /there"):
+        await find_session(log, "latest", "/here")
+    assert (await find_session(log, "latest", "/here", only_reads=True)).id == there
+    here = await begun(log, "/here")
+    await begun(log, "/there")
+    assert (await find_session(log, "latest", "/here")).id == here
+
+
+async def begun(log: MemoryLog, folder: str) -> str:
+    session = await create_session(log, folder, "scripted", "default")
+    await log.put(session, "key", Submit("go"))
+    return session

@@ -49,7 +49,7 @@ def test_a_conversation_that_grows_too_long_is_compressed_and_that_is_said(progr
 def test_undo_takes_back_the_newest_change_and_shows_what_it_did(program: Program):
     (program.folder / "a.txt").write_text("old\n")
     scenario = program.scenario(asks_for(write("a.txt", "new\n", "one"), write("b.txt", "b\n", "two")), says("Done."))
-    program.run("-p", "go", "-m", scenario, "--approval-mode", "auto_edit")
+    program.run("-p", "change @a.txt", "-m", scenario, "--approval-mode", "auto_edit")
     assert program.run("undo", "latest", "--list").out.split() == [
         "one",
         f"{program.folder}/a.txt",

@@ -218,3 +218,18 @@ def test_an_existing_file_is_replaced_unseen_only_if_the_model_has_read_it_or_th
     assert finished["unread"]["failure"]["type"] == "file_not_read"
     assert {statuses(finished)[call_id] for call_id in ("mentioned", "again")} == {"success"}
     assert (unread.read_text(), mentioned.read_text()) == ("new\n", "new\n")
+
+
+@pytest.mark.spec("F11")
+def test_resume_without_an_id_takes_no_session_of_another_folder_and_names_yolo(program: Program):
+    model = program.scenario(says("Hello."), asks_for(shell("touch ran")), says("Done."))
+    program.run("-p", "go", "-m", model, "--approval-mode", "yolo")
+    (session,) = program.sessions()
+    other = program.folder.parent / "other"
+    other.mkdir()
+    ended = program.run("-r", "-p", "on", cwd=other)
+    assert ended.code == 42
+    assert f"no session of this folder; the newest of all is {session}, of {program.folder}" in ended.err
+    ended = program.run("-r", session, "-p", "on", "-m", model, cwd=other)
+    assert f"This session works in {program.folder}." in ended.err
+    assert "This session is in yolo mode: everything runs without asking." in ended.err

@@ -160,7 +160,7 @@ def test_a_write_that_was_interrupted_leaves_the_old_file_or_the_new_one(program
     model = program.scenario(asks_for(write("big.txt", new)), says("Done."))
     hits = program.folder.parent / "hits"
     (program.folder / "big.txt").write_text(old)
-    args = ("-p", "go", "-m", model, "--approval-mode", "auto_edit")
+    args = ("-p", "change @big.txt", "-m", model, "--approval-mode", "auto_edit")
     program.run(*args, env={"ASSENT_FAILPOINTS": str(hits)})
     names = hits.read_text().splitlines()
     for at in range(names.index("started"), names.index("finished") + 2):

@@ -17,11 +17,15 @@ class NotFound(LookupError):
     """Nothing, or more than one thing, has that name; the message lists the newest candidates, one per line."""
 
 
-async def find_session(log: SessionLog, name: str, folder: str | None = None) -> SessionInfo:
-    """`latest` prefers the newest session of this folder."""
+async def find_session(
+    log: SessionLog, name: str, folder: str | None = None, *, only_reads: bool = False
+) -> SessionInfo:
+    """`latest` is the newest session of this folder, and never one of another folder: people would act on other files
+    without noticing, perhaps in a mode that asks nothing. Only where one `only_reads`, it may be the newest of all.
+    """
     sessions = await log.sessions()
     if name == "latest":
-        return await _latest(log, sessions, folder)
+        return await _latest(log, sessions, folder, only_reads=only_reads)
     matching = [session for session in sessions if session.id.startswith(name)]
     exact = [session for session in matching if session.id == name]
     if len(exact or matching) != 1:
@@ -29,14 +33,22 @@ async def find_session(log: SessionLog, name: str, folder: str | None = None) ->
     return (exact or matching)[0]
 
 
-async def _latest(log: SessionLog, sessions: list[SessionInfo], folder: str | None) -> SessionInfo:
-    listed = [session for session in sessions if not session.archived]
-    here = [session for session in listed if session.folder == folder]
-    elsewhere = [session for session in listed if session.folder != folder]
-    for session in (*here, *elsewhere):
-        if await has_begun(log, session):
-            return session
-    raise NoSuchSession("there are no sessions yet")
+async def _latest(log: SessionLog, sessions: list[SessionInfo], folder: str | None, *, only_reads: bool) -> SessionInfo:
+    elsewhere: SessionInfo | None = None
+    for session in (one for one in sessions if not one.archived):
+        if (session.folder == folder or elsewhere is None) and await has_begun(log, session):
+            if session.folder == folder:
+                return session
+            elsewhere = session
+    if elsewhere is None:
+        raise NoSuchSession("there are no sessions yet")
+    if not only_reads:
+        raise NoSuchSession(_only_elsewhere(elsewhere))
+    return elsewhere
+
+
+def _only_elsewhere(newest: SessionInfo) -> str:
+    return f"there is no session of this folder; the newest of all is {newest.id}, of {safe(newest.folder, 'label')}"
 
 
 async def begun_sessions(log: SessionLog) -> list[SessionInfo]:

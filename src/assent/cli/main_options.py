@@ -81,7 +81,14 @@ def build_parser() -> Parser:
     add("--effort", choices=EFFORTS, help="how much the model thinks (default: the provider decides)")
     _add_approval_options(parser)
     add("-o", "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text")
-    add("-r", "--resume", nargs="?", const="latest", metavar="ID", help="continue a session; without ID, the newest")
+    add(
+        "-r",
+        "--resume",
+        nargs="?",
+        const="latest",
+        metavar="ID",
+        help="continue a session; without ID, the newest of this folder",
+    )
     add("-v", "--version", action="version", version=f"assent {__version__}", help="print the version and exit")
     return parser
 

@@ -67,7 +67,8 @@ def _parser() -> Parser:
     parser = Parser(
         "assent sessions",
         "Lists sessions, shows one, exports it as JSON lines, or forks it into a new one.\n"
-        "ID can be abbreviated to its first characters; `latest` is the newest session of this folder.",
+        "ID can be abbreviated to its first characters; `latest` is the newest session of this folder; for show and\n"
+        "export, the newest of all if there is none.",
     )
     parser.add_argument("action", choices=("list", "show", "export", "fork"), nargs="?", default="list")
     parser.add_argument("session", metavar="ID", nargs="?", default="latest")
@@ -82,7 +83,8 @@ async def _main(action: str, name: str, export: _Export) -> int:
         if action == "list":
             _write(_list_lines(await begun_sessions(log), await log.spent_by_session()))
             return exit_codes.OK
-        session = (await find_session(log, name, os.path.realpath(os.getcwd()))).id
+        here = os.path.realpath(os.getcwd())
+        session = (await find_session(log, name, here, only_reads=action != "fork")).id
         if action == "fork":
             _write([await fork_with_outputs(os.environ, log, session, by=me())])
             return exit_codes.OK

@@ -112,6 +112,8 @@ async def _run(request: Run, log: SessionLog, output: Output, console: Console) 
         asker = _terminal_asker(client, console) if request.asking == "inline" else None
         thinking = _thinking_line(client, console) if request.output == "text" and console.redraws else None
         request = replace(request, prompt=filled.prompt)
+        if resumed is not None:
+            _say_where(client, request)
         return await HeadlessRun(client, request, output, asker, thinking, filled.custom).until_done()
 
 
@@ -155,6 +157,15 @@ class _Filled:
             return await expand_prompt(servers, self._typed)
         except NoText as error:
             raise NotFound(str(error)) from error
+
+
+def _say_where(client: LocalClient, request: Run) -> None:
+    """Somebody who resumes a session may not know it by its id."""
+    state = client.runner.state
+    if state.folder != request.folder:
+        _notice(f"This session works in {state.folder}.")
+    if state.mode == "yolo" and request.mode is None:
+        _notice("This session is in yolo mode: everything runs without asking.")
 
 
 def _notice(text: str) -> None:

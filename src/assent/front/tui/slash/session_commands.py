@@ -130,7 +130,7 @@ async def resume(context: "SlashContext", argument: str) -> None:
         await sessions(context, "")
         return
     known = await context.host.sessions()
-    others = [info for info in known if info.id != context.session]
+    others = [info for info in known if info.id != context.session and info.folder == context.host.folder]
     found = others[:1] if argument == "latest" else [info for info in known if info.id.startswith(argument)]
     match found:
         case [info]:
@@ -142,7 +142,7 @@ async def resume(context: "SlashContext", argument: str) -> None:
 
 
 async def complete_session(context: "SlashContext", argument: str) -> Sequence[Candidate]:
-    latest = Candidate("latest", "the newest except this one")
+    latest = Candidate("latest", "the newest of this folder except this one")
     listed = [Candidate(info.id, named(info.title)) for info in await context.host.sessions()]
     return [latest, *listed]
 
