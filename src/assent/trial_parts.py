@@ -3,7 +3,7 @@
 Apart from the data, because only those who show or choose parts need the hunks of a diff.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,3 +37,12 @@ def shown_parts(trial: Trial) -> Iterator[ShownPart]:
             here = number if effect.parts else -1
             yield ShownPart(here, effect, tuple(replace(hunk, number=here) for hunk in found))
             number += effect.parts
+
+
+def repository_with_left_out(trial: Trial, left_out: Collection[int]) -> str:
+    """A repository that is applied, always as a whole, while another part is left out: what that part did may be in its
+    index or its commits. Empty if there is none.
+    """
+    taken = (part for part in shown_parts(trial) if part.number >= 0 and part.number not in left_out)
+    paths = (part.effect.path for part in taken if part.effect.path.rpartition("/")[2] == ".git")
+    return next(paths, "") if left_out else ""

@@ -1,10 +1,12 @@
 """A command that waits can be tried: then the question is about what it did, and a yes applies exactly that."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from assent.app.trial_text import left_out_in_words
 from assent.approval import Approval, ExecDetails, Mode
 from assent.events import ApprovalRequested, CallFinished, CallRequest, CallStarted, TrialStarted
 from assent.policy.rules import Rule
@@ -104,6 +106,24 @@ async def test_parts_can_be_left_out_in_the_answer(harness: TryingHarness):
     await harness.answer("c1", hunks=(1,))
     [call] = await batch.results()
     assert harness.bench.tree() == {"y": "y\n"} and "left out 1 of 2 parts of its changes: x added." in said(call)
+
+
+def commit_two_files(folder: Path) -> None:
+    git = "git -c user.name=x -c user.email=x@y"
+    script = f"git init -q && echo 1 > a && echo 2 > b && git add -A && {git} commit -qm x"
+    subprocess.run(["sh", "-c", script], cwd=folder, check=True)
+
+
+async def test_the_model_is_told_that_a_repository_may_contain_what_was_left_out(harness: TryingHarness):
+    commit_two_files(harness.bench.work)
+    batch = harness.schedule(sh("git rm -q b; echo more >> a; git add -A"))
+    shown = await harness.tried()
+    assert [(one.path, one.what) for one in shown.effects] == [(".git", "changed"), ("a", "changed"), ("b", "deleted")]
+    assert left_out_in_words(shown, {2}).startswith(".git is applied as a whole")
+    assert not left_out_in_words(shown, ()) and not left_out_in_words(shown, {0})
+    await harness.answer("c1", hunks=(0, 1))
+    [call] = await batch.results()
+    assert ".git was applied as a whole, so what was left out may still be staged or committed in it." in said(call)
 
 
 async def test_what_was_left_out_does_not_count_as_applied(harness: TryingHarness):

@@ -1,11 +1,11 @@
 """A trial in words: what it did, part by part, and what limits it. The same for every place that shows text."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from assent.app.style import Style
 from assent.app.wording import safe
 from assent.trial import Trial, in_short
-from assent.trial_parts import ShownPart, shown_parts
+from assent.trial_parts import ShownPart, repository_with_left_out, shown_parts
 
 MAX_OUTPUT_LINES = 30
 """The last lines of the output; it is not part of what is decided."""
@@ -48,6 +48,15 @@ def part_title(part: ShownPart) -> str:
     if effect.refused:
         said += f", NOT applied: {safe(effect.refused, 'label')}"
     return said
+
+
+def left_out_in_words(trial: Trial, left_out: Collection[int]) -> str:
+    """What leaving parts out does not change; empty if there is nothing to say."""
+    repository = repository_with_left_out(trial, left_out)
+    if not repository:
+        return ""
+    name = safe(repository, "label")
+    return f"{name} is applied as a whole: what you left out may still be staged or committed in it."
 
 
 def effect_notes(part: ShownPart) -> list[str]:

@@ -360,7 +360,7 @@ class ShellInvocation(Invocation):
         notes += [*refused, *ended.removed, *limit_notes(finished, self._tool.limits)]
         notes += input_notes(finished, None if self._keyboard is None else self._keyboard.typed)
         missed_network, advice = missed_notes(finished, profile)
-        self._notices += [*hidden_notes(finished, permit.plan), *missed_network]
+        self._notices += [*hidden_notes(finished, profile, self._params.command), *missed_network]
         ended.watch.look()
         if ended.watch.changed is not None:
             self._notices.append(_CHANGED_MEANWHILE.format(self._tool.files.shown(ended.watch.changed)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.trial_text import effect_notes, last_output, part_title, stale_in_words, trial_facts
+from assent.app.trial_text import effect_notes, last_output, left_out_in_words, part_title, stale_in_words, trial_facts
 from assent.front.tui.diff_view import View, draw_hunks, plain_header
 from assent.front.tui.text_style import TextStyler, barred
 from assent.trial import Trial
@@ -31,6 +31,8 @@ class TrialLines:
             if part.number >= 0:
                 self.tops.append(before + len(lines))
             lines += self._part(styler, part, width, view, chosen, current)
+        if words := left_out_in_words(self._trial, set(self.numbers) - chosen):
+            lines += styler.text(f"! {words}", styler.palette.warn, width)
         return lines
 
     def _head(self, styler: TextStyler, width: int) -> Iterator[Strip]:

@@ -7,10 +7,12 @@ the proxy of the sandbox refused a connection, that is known, and `network_acces
 
 import os
 import re
+from collections.abc import Iterable
 
 import msgspec
 
-from assent.plan import Plan, SandboxName, Stage, simple_commands
+from assent.files.secret_names import secret_pattern
+from assent.plan import SandboxName
 from assent.process.run_program import ProcessFinished
 from assent.subpath import is_below
 
@@ -41,8 +43,12 @@ _SHARED = (".cache", ".local/share", ".local/state", ".config")
 """Folders of the home folder in which every program has its own."""
 _SYSTEM = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/proc", "/sys", "/dev", "/run")
 _TAIL = 20_000
-_CHANGED = re.compile(r"(?:[ AMR]M |M\t|\s*modified:\s+)?(\S+)")
-"""A changed file as git lists it: ` M x`, `M<tab>x`, `modified: x`, or its name alone."""
+_CHANGED = re.compile(r"(?:[ AMR]M |M\t|\s*modified:\s+)(\S+)")
+"""A changed file as git lists it: ` M x`, `M<tab>x`, `modified: x`."""
+_NAME = re.compile(r"(\S+)")
+_LISTS_NAMES = re.compile(r"\bgit\b.*\b(?:diff|ls-files)\b")
+"""With an option, these list the names alone."""
+_NOT_OPENED = re.compile(r"(?:error|fatal|warning): open\(\"(.+)\"\): Permission denied")
 
 
 def sandbox_notes(finished: ProcessFinished, name: SandboxName, roots: tuple[str, ...], home: str) -> list[str]:
@@ -68,19 +74,30 @@ def missed_notes(finished: ProcessFinished, name: SandboxName) -> tuple[list[str
     return [told], ['If the task needs the network, call again with sandbox="network"; the user is asked.']
 
 
-def hidden_notes(finished: ProcessFinished, plan: Plan | None) -> list[str]:
-    """Git cannot open a secret that the sandbox hides, so it takes it for changed."""
-    if plan is None or plan.sandbox == "off" or not any(_lists_changes(one) for one in simple_commands(plan.steps)):
+def hidden_notes(finished: ProcessFinished, name: SandboxName, command: str) -> list[str]:
+    """Git cannot open a secret that the sandbox hides, so it takes it for changed, and cannot add it. Any command may
+    start git: what it prints tells.
+    """
+    if name == "off":
         return []
-    lines = map(_CHANGED.fullmatch, finished.output.text()[:_TAIL].splitlines())
-    named = dict.fromkeys(line[1] for line in lines if line and re.search(plan.secret, f"/{line[1].lower()}"))
-    if not named:
-        return []
-    return [f"The sandbox hides {', '.join(named)}, so git may list it as changed although it is not."]
+    text = finished.output.text()
+    lines = [*text[:_TAIL].splitlines(), *text[_TAIL:][-_TAIL:].splitlines()]
+    notes: list[str] = []
+    if listed := _secrets(lines, _CHANGED, *([_NAME] if _LISTS_NAMES.search(command) else [])):
+        notes.append(f"The sandbox hides {listed}, so git may list it as changed although it is not.")
+    if refused := _secrets(lines, _NOT_OPENED):
+        notes.append(
+            f"The sandbox hides {refused}, so git cannot read it. Name the other files instead, or run git without the "
+            "sandbox."
+        )
+    return notes
 
 
-def _lists_changes(stage: Stage) -> bool:
-    return stage.git == "looks" and any(word.text in ("status", "diff") for word in stage.words)
+def _secrets(lines: Iterable[str], *patterns: re.Pattern[str]) -> str:
+    """The names of secrets in lines of these forms."""
+    found = (match[1] for line in lines for one in patterns if (match := one.fullmatch(line)) is not None)
+    secret = secret_pattern()
+    return ", ".join(dict.fromkeys(name for name in found if re.search(secret, f"/{name.lower()}")))
 
 
 def wider_wanted(

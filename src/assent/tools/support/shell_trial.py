@@ -31,7 +31,7 @@ from assent.tools.support.effects_view import EffectViewer, FolderReader, partly
 from assent.tools.support.overlay_limits import overlay_limit
 from assent.tools.tool import Live, Permit, ToolFailed, ToolResult
 from assent.trial import ShownEffect, Trial, in_short
-from assent.trial_parts import ShownPart, shown_parts
+from assent.trial_parts import ShownPart, repository_with_left_out, shown_parts
 
 T = TypeVar("T")
 MAX_OUTPUT = 20_000
@@ -318,7 +318,14 @@ def _applied_in_words(trial: Trial, effects: list[Effect]) -> str:
     refused = [one for one in trial.effects if not one.parts]
     never = f" Never applied: {_listed(tuple(f'{one.path} ({one.refused})' for one in refused))}." if refused else ""
     what = f"its changes were then applied ({_in_short(trial)})" if effects else "none of its changes were applied"
-    return f"{tried}; {what}.{without}{never}"
+    return f"{tried}; {what}.{without}{_still_in_git(trial)}{never}"
+
+
+def _still_in_git(trial: Trial) -> str:
+    repository = repository_with_left_out(trial, trial.left_out)
+    if not repository:
+        return ""
+    return f" {repository} was applied as a whole, so what was left out may still be staged or committed in it."
 
 
 def _in_short(trial: Trial) -> str:

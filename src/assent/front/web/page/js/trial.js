@@ -32,9 +32,14 @@ export function Tried({ trial, parts, left, choose }) {
     ${Boolean(trial.stale?.length) && html`<p class="alarm">Someone else has changed this since: ${visible((trial.stale ?? []).join(", "))}. Try it again.</p>`}
     <${Printed} text=${trial.output} />
     ${parts.map((part, place) => html`<${OnePart} key=${place} ...${{ part, out: left.has(part.number), choose: several ? choose : undefined }} />`)}
+    ${stillInGit(parts, left) && html`<p class="note" role="status">.git is applied as a whole: what you left out may still be staged or committed in it.</p>`}
     ${parts.length === 0 && html`<p>It changed nothing.</p>`}
   </div>`;
 }
+
+/** Whether a repository is applied while another part is left out. @param {TrialPart[]} parts @param {Set<number>} left */
+const stillInGit = (parts, left) => left.size > 0 && choosable(parts).some(({ number, title }) => !left.has(number) && REPOSITORY.test(title));
+const REPOSITORY = /(^|\/)\.git (added|changed|deleted)/;
 
 /** @param {{ text: string }} props */
 function Printed({ text }) {
