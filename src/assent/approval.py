@@ -196,6 +196,8 @@ class Approval(Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Which of the files that a command executes are new or have changed since a person last approved them."""
     expires_at: float | None = None
     tool: str = ""
+    no_always: str = ""
+    """Why `proceed_always` is not offered; empty if it is, or if nobody would expect it."""
     untried: str = ""
     """Why a command cannot be tried first; empty if it can, or if there is nothing to try."""
 

@@ -45,8 +45,19 @@ def test_what_depends_on_a_folder_is_never_allowed_everywhere():
     assert not offered(command("make deploy", (ExecutedFile("/w/Makefile", "d"),)), "everywhere")
 
 
+@pytest.mark.parametrize(
+    "text", ["pytest", "npm test", "cargo test", "go test ./...", "npm install", "npx eslint .", "uv run pytest"]
+)
+def test_what_executes_files_of_a_folder_is_not_offered_everywhere_even_if_there_are_none_yet(text: str):
+    assert offered(command(text), "folder") and not offered(command(text), "everywhere")
+
+
+def test_exact_words_are_not_offered_everywhere_because_they_name_things_of_this_folder():
+    assert not offered(command("git status && rm -rf x"), "everywhere")
+
+
 def test_what_is_wider_than_the_sandbox_lasts_like_everything_else():
-    wider = replace(command("pip install x"), wider=True, sandbox="network", domains=("packages.example.org",))
+    wider = replace(command("git fetch origin"), wider=True, sandbox="network", domains=("packages.example.org",))
     scopes = [scope for scope in proposed(action(wider), "c", keeps=True) if scope.prefixes]
     assert {scope.lasts for scope in scopes} == {"session", "folder", "everywhere"}
     assert {(scope.sandbox, scope.domains) for scope in scopes} == {("network", ("packages.example.org",))}

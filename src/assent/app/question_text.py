@@ -57,6 +57,8 @@ def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) 
         yield from _prose(f"  ! {one_line(warning)}", style.red, style)
     if call.approval.untried:
         yield from _prose(f"  it cannot be tried first: {one_line(call.approval.untried)}", style.dim, style)
+    if call.approval.no_always:
+        yield from _prose(f"  {no_always_in_words(call.approval)}", style.dim, style)
     yield from _prose(f"  asked because: {one_line(short_quotes(call.approval.why))}", style.dim, style)
     if call.tried_by is not None:
         yield style.dim("  it is being tried")
@@ -64,6 +66,11 @@ def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) 
 
 def _prose(text: str, colour: Callable[[str], str], style: Style) -> Iterator[str]:
     return map(colour, wrapped(text, style.width))
+
+
+def no_always_in_words(approval: Approval) -> str:
+    """Why "always" is not among the answers."""
+    return f'No "always" here: {one_line(short_quotes(approval.no_always)).rstrip(".")}.'
 
 
 def unapproved_files(approval: Approval) -> str:

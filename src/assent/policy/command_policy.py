@@ -15,6 +15,7 @@ from assent.files.hard_links import has_other_names, second_name_below
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Plan, SandboxName, Stage, simple_commands
 from assent.policy.built_in import PLAIN_READS, READ_ONLY, stays_inside
+from assent.policy.command_grants import folder_of
 from assent.policy.cwd_tracking import expanded, is_wild, value, with_folders
 from assent.policy.decision import (
     Verdict,
@@ -29,7 +30,6 @@ from assent.policy.decision import (
 from assent.policy.effects import only_reads
 from assent.policy.file_approvals import unapproved_in_words
 from assent.policy.globs import text_matches
-from assent.policy.grants import moves
 from assent.policy.guarded_names import (
     changes_unnamed,
     goes_through,
@@ -80,11 +80,9 @@ class CommandJudge:
         guards = [rule for rule in self._rules if rule.path and rule.ruling != "allow"]
         self._guards = [rule for rule in guards if not rule.keeps_unchanged(_TOOL)]
         self._write_guards = [rule for rule in guards if rule.keeps_unchanged(_TOOL)]
-        self._grants = [grant for grant in grants if self._holds_here(grant)]
-
-    def _holds_here(self, grant: Grant) -> bool:
-        """A command grant is valid in the folder where it was given, as long as nothing leaves that folder."""
-        return grant.value in ("", self._details.directory) and not moves(self._details.command)
+        here = folder_of(details.command, details.directory)
+        self._grants = [grant for grant in grants if here and grant.value in ("", here)]
+        """A grant for a command holds in the folder where it was given; a `cd` may lead there, or out of it."""
 
     def verdict(self) -> Verdict:
         found = self.judgement()

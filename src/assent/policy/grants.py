@@ -5,10 +5,10 @@ Protected files and suspicious addresses are never proposed: they need approval 
 """
 
 import os
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from assent.approval import EditDetails, ExecDetails, Grant, GrantKind, InfoDetails, Lasts, McpDetails
@@ -26,6 +26,16 @@ EDITS = "edit"
 """The tool of a grant for all tools that edit files. A grant that names one of them, as given before there was this,
 covers only that one.
 """
+
+
+class Offered(Struct, frozen=True):
+    """What a person may always allow, the narrowest first; or why nothing."""
+
+    scopes: tuple[Grant, ...] = ()
+    why_none: str = ""
+
+
+NOTHING = Offered()
 
 
 def covers(grant: Grant, action: Action) -> bool:
@@ -68,11 +78,13 @@ def proposed(action: Action, call_id: str, *, keeps: bool = False) -> tuple[Gran
 
 def _holds_anywhere(scope: Grant, action: Action) -> bool:
     """Whether the same words mean the same in every folder: no file of a folder, no server that a folder may define,
-    no command that executes files.
+    no command that executes files of the folder.
     """
     match action.details:
-        case ExecDetails(executes=executes):
-            return scope.kind in ("subcommand", "program") and not executes
+        case ExecDetails(command=command, directory=directory):
+            from assent.policy.command_grants import depends_on_folder
+
+            return bool(scope.prefixes) and not scope.exact and not depends_on_folder(command, directory)
         case InfoDetails():
             return scope.kind in ("domain", "tool")
         case _:
@@ -129,6 +141,24 @@ def _widened(grant: Grant, details: ExecDetails) -> Grant:
     )
 
 
+def why_none(action: Action) -> str:
+    """Why nothing can be proposed for this action; empty if that needs no words."""
+    match action.details:
+        case ExecDetails(sandbox="off", wider=True):
+            return "running without the sandbox needs approval each time"
+        case ExecDetails(command=command, directory=directory):
+            from assent.policy.command_grants import why_no_choice
+
+            return why_no_choice(command, directory)
+        case EditDetails(protected=protected) if protected:
+            return "changing a protected file needs approval each time"
+        case InfoDetails(warnings=warnings, urls=urls):
+            odd = "an address like this" if warnings else "requests to several hosts" if urls else "such a file"
+            return f"{odd} need{'' if urls and not warnings else 's'} approval each time"
+        case _:
+            return ""
+
+
 def whole_server(action: Action, call_id: str) -> Grant:
     reach = f"Every tool of the server {action.server}, {SESSION}."
     return _grant("server", action.tool, reach, call_id, value=action.server)
@@ -159,27 +189,15 @@ def _for_urls(urls: tuple[str, ...], tool: str, call_id: str) -> tuple[Grant, ..
     return (_grant("domain", tool, f"Requests by {tool} to {host}, {SESSION}.", call_id, value=host),)
 
 
-def moves(command: str) -> bool:
-    """A `cd` would take a granted command to another folder, where the same words mean something else."""
-    return "cd" in re.split(_WORDS_APART, command)
-
-
-_WORDS_APART = r"[\s;&|(){}<>$`\"'\\]+"
-
-
 def _for_command(command: str, directory: str, tool: str, call_id: str) -> Iterable[Grant]:
     """One scope that covers exactly this line, and one where each of its commands is as wide as makes sense."""
-    from assent.policy.shell.proposal import scopes_by_command
+    from assent.policy.command_grants import choices, folder_of
 
-    commands = scopes_by_command(command)
-    if not commands or not all(commands) or moves(command):
-        return
-    narrow = [scopes[0] for scopes in commands]
-    wide = [scopes[-1] for scopes in commands]
-    for chosen in (narrow, wide) if wide != narrow else (narrow,):
+    folder = folder_of(command, directory)
+    for chosen in choices(command) if folder else ():
         exact, prefixes = _words(chosen, exact=True), _words(chosen, exact=False)
-        kind, reach = _widest(chosen), _reach(chosen, directory)
-        yield _grant(kind, tool, reach, call_id, value=directory, exact=exact, prefixes=prefixes)
+        kind, reach = _widest(chosen), _reach(chosen, folder)
+        yield _grant(kind, tool, reach, call_id, value=folder, exact=exact, prefixes=prefixes)
 
 
 def _widest(scopes: "list[Scope]") -> GrantKind:

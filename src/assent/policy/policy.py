@@ -28,8 +28,9 @@ from assent.plan import ExecutedFile
 from assent.policy.action import Action
 from assent.policy.decision import Verdict, by_grants, by_guard, by_rule, by_yolo, first, read_only, stricter
 from assent.policy.file_approvals import FileApprovals
-from assent.policy.grants import covers, is_live
+from assent.policy.grants import Offered, covers, is_live, proposed, why_none
 from assent.policy.rules import Rule
+from assent.subpath import is_below
 from assent.web.destinations import CONNECT
 
 if TYPE_CHECKING:
@@ -77,9 +78,25 @@ class Policy:
         self.grants[grant.id] = grant
         self._offsets[grant.id] = self._clock() - self._timer()
 
-    @property
-    def keeps_grants(self) -> bool:
-        return self._keeper is not None
+    def offered(self, action: Action, call_id: str) -> Offered:
+        """What may always be allowed after a question about this action. For a command, only what would have allowed
+        this very call: a rule that asks, for example, asks anyway.
+        """
+        scopes = proposed(action, call_id, keeps=self._keeper is not None)
+        if not scopes:
+            return Offered(why_none=why_none(action))
+        if not isinstance(action.details, ExecDetails):
+            return Offered(scopes)
+        asked = {scope.id: self._still_asked(action, action.details, scope) for scope in scopes}
+        suffice = tuple(scope for scope in scopes if not asked[scope.id])
+        return Offered(suffice, "" if suffice else asked[scopes[0].id])
+
+    def _still_asked(self, action: Action, details: ExecDetails, grant: Grant) -> str:
+        """Why a command would need approval although this was granted; empty if it would not."""
+        if grant.value and not is_below(grant.value, self._roots):
+            return f"it runs in {grant.value}, outside the workspace"
+        verdict = self.command_judge(action, details, grant).verdict()
+        return "" if verdict.ruling == "allow" else verdict.reason
 
     def keep(self, grant: Grant) -> None:
         """Raises OSError if a grant that outlives the session cannot be written."""
@@ -199,11 +216,14 @@ class Policy:
             or _ask(action)
         )
 
-    def command_judge(self, action: Action, details: ExecDetails) -> "CommandJudge":
+    def command_judge(self, action: Action, details: ExecDetails, given: Grant | None = None) -> "CommandJudge":
+        """`given`: a grant that is about to be given, with the files as they are."""
         from assent.policy.command_policy import CommandJudge
 
         rules = [rule for rule in self.rules if rule.is_about(action, self.mode)]
         grants = [grant for grant in self._live_grants() if grant.tool == action.tool]
+        if given is not None:
+            return CommandJudge(details, rules, [*grants, given], self.mode, self._roots)
         return CommandJudge(details, rules, grants, self.mode, self._roots, self.unapproved(details))
 
     def tries_first(self, action: Action) -> bool:

@@ -24,7 +24,7 @@ from assent.commands import Answer
 from assent.hunks import BadHunks, accept
 from assent.parts import JsonObject
 from assent.policy.action import Action
-from assent.policy.grants import proposed, whole_server, whole_tool
+from assent.policy.grants import NOTHING, Offered, whole_server, whole_tool
 from assent.scheduler.call import AwaitingApproval, ToolCall, status
 from assent.scheduler.digest import action_digest
 from assent.scheduler.refusals import NotWaiting, Refused
@@ -43,22 +43,24 @@ def make_approval(
     expires_at: float | None,
     unapproved: tuple[UnapprovedFile, ...] = (),
     *,
-    keeps: bool = False,
+    offered: Offered = NOTHING,
     untried: str | None = None,
 ) -> Approval:
     """The question for an action that needs approval. `action.details` says what would happen, and `untried` why it
-    cannot be tried first: empty if it can, None if there is nothing to try.
+    cannot be tried first: empty if it can, None if there is nothing to try. `offered` may always be allowed.
     """
     if action.details is None:
         raise ValueError(f"{action.tool} says that it needs no approval")
-    scopes = () if trial_of(action.details) is not None else proposed(action, call_id, keeps=keeps)
+    if trial_of(action.details) is not None:
+        offered = NOTHING
     return Approval(
         id=os.urandom(12).hex(),
         digest=action_digest(session, call_id, action.tool, action.args, action.details),
         details=action.details,
-        options=_options(action, invocation, always=bool(scopes), tries=untried == ""),
+        options=_options(action, invocation, always=bool(offered.scopes), tries=untried == ""),
         why=why,
-        scopes=scopes,
+        scopes=offered.scopes,
+        no_always=offered.why_none,
         unapproved=unapproved,
         expires_at=expires_at,
         tool=action.tool,
@@ -110,7 +112,8 @@ def check_answer(call: ToolCall, answer: Answer) -> Approval:
         _check_answers(len(approval.details.questions), answer)
     changes_arguments = answer.outcome == "modify_with_editor" and answer.args is not None  # possible with any call
     if answer.outcome not in approval.options and not changes_arguments:
-        raise Refused(f"{answer.outcome} is not offered here; choose one of: {', '.join(approval.options)}")
+        why = f" ({approval.no_always})" if answer.outcome == "proceed_always" and approval.no_always else ""
+        raise Refused(f"{answer.outcome} is not offered here{why}; choose one of: {', '.join(approval.options)}")
     return approval
 
 

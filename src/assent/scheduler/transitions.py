@@ -261,7 +261,6 @@ class Transitions:
         expires = self._options.clock() + min(limits) if limits else None
         unapproved = self._policy.unapproved(task.action.details)
         untried = await self._why_untried(task, invocation)
-        keeps = self._policy.keeps_grants
         approval = make_approval(
             self._session,
             task.call_id,
@@ -270,7 +269,7 @@ class Transitions:
             why,
             expires,
             unapproved,
-            keeps=keeps,
+            offered=self._policy.offered(task.action, task.call_id),
             untried=untried,
         )
         events: list[DurableEvent] = [ApprovalRequested(task.call_id, approval, args, new_about(task, invocation))]

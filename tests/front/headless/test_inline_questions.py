@@ -608,3 +608,12 @@ async def test_a_model_that_is_silent_is_said_to_be_at_work_until_it_says_someth
     assert played(capsys.readouterr().err) == []
     line.tick(began + 99)
     assert capsys.readouterr().err == "", "it would stand in the middle of the reply"
+
+
+async def test_always_where_it_is_not_offered_says_why(keyboard: int, capsys: pytest.CaptureFixture[str]):
+    session = Session()
+    asked = question("one")
+    session.waiting = [replace(asked, approval=replace(asked.approval, no_always="it sets CI"))]
+    session.asker.start(lambda: None)
+    os.write(keyboard, b"a\n")
+    await until_printed(capsys, 'No "always" here: it sets CI. please answer with one of: y, n')

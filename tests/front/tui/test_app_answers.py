@@ -173,6 +173,16 @@ async def test_a_asks_how_far_and_the_grant_covers_the_next_call(harness: MakeHa
         await on.until_shown("Revoked by bob: ", added.grant.reach[:20])
 
 
+async def test_where_a_is_not_offered_it_says_why(harness: MakeHarness):
+    async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        why = 'No "always" here: it contains a redirection'
+        assert on.shown.count(why) == 1
+        await on.press("a")
+        await on.until(lambda: on.shown.count(why) == 2)
+        assert on.app.panel.display and not (on.folder / "canary").exists()
+
+
 @pytest.mark.spec("J4")
 async def test_always_in_this_folder_holds_in_the_next_session(harness: MakeHarness):
     run = shell("touch canary")

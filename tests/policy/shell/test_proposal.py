@@ -27,12 +27,12 @@ def offered(command: str) -> list[tuple[str, str]]:
         ("mkdir /etc/x", [("exact", "mkdir /etc/x"), ("program", "mkdir")]),
         ("pytest -q", [("exact", "pytest -q"), ("program", "pytest")]),
         ("eslint src", [("exact", "eslint src"), ("program", "eslint")]),
-        ("npx tsc --noEmit", [("subcommand", "npx tsc")]),
-        ("npx --yes tsc", [("subcommand", "npx --yes tsc")]),
-        ("uv run pytest -q", [("subcommand", "uv run pytest")]),
-        ("uv run ruff check .", [("subcommand", "uv run ruff check")]),
-        ("poetry run mypy src", [("subcommand", "poetry run mypy")]),
-        ("bundle exec rspec", [("subcommand", "bundle exec rspec")]),
+        ("npx tsc --noEmit", [("exact", "npx tsc --noEmit"), ("subcommand", "npx tsc")]),
+        ("npx --yes tsc", [("exact", "npx --yes tsc"), ("subcommand", "npx --yes tsc")]),
+        ("uv run pytest -q", [("exact", "uv run pytest -q"), ("subcommand", "uv run pytest")]),
+        ("uv run ruff check .", [("exact", "uv run ruff check ."), ("subcommand", "uv run ruff check")]),
+        ("poetry run mypy src", [("exact", "poetry run mypy src"), ("subcommand", "poetry run mypy")]),
+        ("bundle exec rspec", [("exact", "bundle exec rspec"), ("subcommand", "bundle exec rspec")]),
         ("npm install --save-dev x", [("exact", "npm install --save-dev x"), ("subcommand", "npm install")]),
         ("cmake -S . -B build", [("exact", "cmake -S . -B build")]),
         ("npx", []),
@@ -54,6 +54,15 @@ def offered(command: str) -> list[tuple[str, str]]:
         ("sed -f - x -e -", []),
         ("cat -", [("exact", "cat -"), ("program", "cat")]),
         ("bash -c ls", []),
+        ("bash x.sh", [("exact", "bash x.sh")]),
+        ("sh scripts/x.sh --fast prod", [("exact", "sh scripts/x.sh --fast prod")]),
+        ("bash", []),
+        ("bash ../x.sh", []),
+        ("bash -x x.sh", []),
+        ("timeout 60 make test", [("exact", "make test"), ("subcommand", "make test")]),
+        ("timeout 60 bash -c ls", []),
+        ("cd x && make test", [("exact", "make test"), ("subcommand", "make test")]),
+        ("cd x", []),
         ("sudo ls", []),
         ("env ls", []),
         ("xargs ls", []),
@@ -78,7 +87,8 @@ def test_every_scope_says_how_far_it_reaches() -> None:
     assert scopes["git fetch"].endswith("with plain operands; it uses the network.")
     assert scopes["mkdir x"] == "Exactly `mkdir x`, and nothing else."
     assert scopes["mkdir"] == "Every `mkdir` that names nothing protected and nothing outside the workspace."
-    (both,) = proposal("uv run pytest")
+    exact, both = proposal("uv run pytest")
+    assert exact.reach == "Exactly `uv run pytest`, and nothing else."
     assert (
         both.reach
         == "Every `uv run pytest`, which runs this project's code, with options that do not change which code runs."

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import new_key
-from assent.app.question_text import offered_keys, option_lines, question_lines
+from assent.app.question_text import no_always_in_words, offered_keys, option_lines, question_lines
 from assent.app.spoken_answers import NoAnswer
 from assent.app.style import Style
 from assent.app.text_editor import EditorFailed, edit_text
@@ -308,7 +308,9 @@ class TerminalAsker:
         key, scope = _scope(key.lower(), asked.call.approval)
         outcome = offered_keys(asked.call.approval).get(key)
         if outcome is None or (reason and outcome != "cancel"):
-            self._ask_again(asked, f"please answer with one of: {', '.join(_keys(asked.call.approval))}")
+            approval = asked.call.approval
+            why = f"{no_always_in_words(approval)} " if key == "a" and approval.no_always else ""
+            self._ask_again(asked, f"{why}please answer with one of: {', '.join(_keys(approval))}")
             return
         if outcome == "modify_with_editor":
             self._begin(self._edit(asked))

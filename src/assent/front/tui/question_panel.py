@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from assent.app.call_states import AwaitingApproval
-from assent.app.question_text import is_yes_or_no, offered_keys
+from assent.app.question_text import is_yes_or_no, no_always_in_words, offered_keys
 from assent.app.wording import count
 from assent.approval import AskDetails, Outcome
 from assent.commands import Answer
@@ -147,6 +147,9 @@ class ApprovalPanel(QuestionBoard):
         elif self.call is not None and key in self._keys_of(self.call):
             event.stop()
             self._press(key, self.call, event.time)
+        elif key == "a" and self.call is not None and self.call.approval.no_always:
+            event.stop()
+            self.say(no_always_in_words(self.call.approval))
         elif key in self._moves:
             event.stop()
             self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word

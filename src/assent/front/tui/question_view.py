@@ -8,7 +8,14 @@ from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
-from assent.app.question_text import hidden_characters, is_yes_or_no, option_words, sandbox_in_words, unapproved_files
+from assent.app.question_text import (
+    hidden_characters,
+    is_yes_or_no,
+    no_always_in_words,
+    option_words,
+    sandbox_in_words,
+    unapproved_files,
+)
 from assent.app.wording import safe, short_quotes
 from assent.approval import Approval, AskDetails, EditDetails, ExecDetails, InfoDetails, McpDetails, Question
 from assent.front.tui.ask_draft import AskDraft
@@ -122,6 +129,8 @@ class QuestionView:
             body += styler.text(f"⚠ {warning}", styler.palette.bad, width)
         if self.approval.untried:
             body += styler.text(f"It cannot be tried first: {self.approval.untried}", styler.palette.dim, width)
+        if self.approval.no_always:
+            body += styler.text(no_always_in_words(self.approval), styler.palette.dim, width)
         why = _sentence(short_quotes(self.approval.why))
         body += styler.text(f"Asked because {why}", styler.palette.dim, width)
         return [*body, *self._list(styler, width, len(body))]

@@ -6,6 +6,8 @@ variables around a command are judged elsewhere.
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from assent.lazy_pattern import lazy_pattern
 from assent.plan import Stage, Word
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering
@@ -35,6 +37,22 @@ def names_all(rules: CommandRules, name: str, use: Use, stage: Stage) -> bool:
         return False
     named = any(_names(rules, use, spelling) for spelling in _spellings(use, texts))
     return named and all(word.literal for word in stage.words)
+
+
+def with_exact_wrapper(rules: CommandRules, name: str, use: Use, stage: Stage) -> CommandRules:
+    """What is granted as exactly `npx tsc --noEmit` is judged as if a rule named all of it."""
+    texts = (name, *(word.text for word in stage.words[1:]))
+    exact = texts in rules.exact and _says_what_runs(use)
+    return replace(rules, allow=(*rules.allow, texts)) if exact else rules
+
+
+def names_payload(use: Use, rule: Prefix | None) -> bool:
+    """Whether the rule for a wrapper also says what it may run, as in `npx tsc`."""
+    return _says_what_runs(use) and rule is not None and len(rule) > use.payload_at
+
+
+def _says_what_runs(use: Use) -> bool:
+    return use.model.wrapper is not None and use.model.wrapper.named and bool(use.payload)
 
 
 def _names(rules: CommandRules, use: Use, texts: tuple[str, ...]) -> bool:
@@ -133,7 +151,7 @@ def _is_script_file(text: str) -> bool:
 
 def _is_more_than_a_wrapper(use: Use, texts: tuple[str, ...], rules: CommandRules) -> bool:
     """Whether the rule says everything it runs, or it runs nothing."""
-    asks = list(texts[1:]) in ASKS_FOR_VERSION
+    asks = list(texts[1:]) in ASKS_FOR_VERSION or (texts in rules.exact and is_script_call(use, texts))
     named = _named_program_file(use, texts, rules) or _continues_script(use, texts, rules)
     return asks or named or _runs_script(use, texts)
 
@@ -162,6 +180,11 @@ def _asks(word: str, texts: tuple[str, ...]) -> bool:
 
 def _may_continue(use: Use, texts: tuple[str, ...]) -> bool:
     return use.models[0].kind == "interpreter" or (use.model.kind == "shell" and _runs_script(use, texts[:2]))
+
+
+def is_script_call(use: Use, texts: tuple[str, ...]) -> bool:
+    """`bash scripts/test.sh --fast`: what comes after the script is for the script."""
+    return len(texts) > 1 and _runs_script(use, texts[:2])
 
 
 def _runs_script(use: Use, texts: tuple[str, ...]) -> bool:

@@ -13,10 +13,12 @@ from msgspec import Struct
 from assent.plan import Stage, simple_commands
 from assent.policy.shell.checks import run_check
 from assent.policy.shell.command_rules import program
-from assent.policy.shell.exact_rules import CODE_FROM_INPUT
+from assent.policy.shell.exact_rules import CODE_FROM_INPUT, is_script_call
 from assent.policy.shell.lexer import Refused
 from assent.policy.shell.options import Use, examine
 from assent.policy.shell.parsed import understood
+from assent.policy.shell.paths import moves
+from assent.policy.shell.simple_command import adds_nothing
 
 _MAKING = frozenset(("mkdir", "touch"))
 
@@ -56,15 +58,58 @@ def _quotable(words: Sequence[str]) -> str:
     return " ".join(shlex.join(words).split())
 
 
+class _NoScope(Exception):
+    """Nothing may always be allowed, and why."""
+
+
 def scopes_by_command(command: str) -> list[list[Scope]]:
-    """For every command of the text its scopes, narrowest first; empty if the text cannot be fully read."""
+    """For every command of the text its scopes, narrowest first; empty if the text cannot be fully read. A `cd` needs
+    none: whoever grants the others says in which folder.
+    """
     try:
-        stages = list(simple_commands(understood(command)))
-    except Refused:
+        stages = _stages(command)
+    except _NoScope:
         return []
+    return [_scopes_or_none(stage) for stage in stages]
+
+
+def why_no_scope(command: str) -> str:
+    """Why not all commands of the text have a scope; empty if they do."""
+    try:
+        for stage in _stages(command):
+            _scopes(stage)
+    except _NoScope as error:
+        return str(error)
+    return ""
+
+
+def runs_code(command: str) -> bool:
+    """Whether it runs code of the folder, as `go test` does."""
+    try:
+        uses = [examine(program(stage.words[0].text), stage.words) for stage in _stages(command)]
+    except _NoScope:
+        return False
+    inner = [examine(program(use.payload[0].text), use.payload) for use in uses if use is not None and use.payload]
+    return any(use is not None and use.model.effect == "run" for use in (*uses, *inner))
+
+
+def _stages(command: str) -> list[Stage]:
+    try:
+        stages = [stage for stage in simple_commands(understood(command)) if not moves(stage)]
+    except Refused as error:
+        raise _NoScope(f"it contains {error}, which no permission covers") from error
     if any(word.unknown for stage in stages for word in stage.words):
+        raise _NoScope("some of its words are known only when it runs")
+    if not stages:
+        raise _NoScope("it only changes the folder")
+    return stages
+
+
+def _scopes_or_none(stage: Stage) -> list[Scope]:
+    try:
+        return _scopes(stage)
+    except _NoScope:
         return []
-    return [_scopes(stage) for stage in stages]
 
 
 def proposal(command: str) -> list[Scope]:
@@ -75,20 +120,36 @@ def proposal(command: str) -> list[Scope]:
 
 
 def _scopes(stage: Stage) -> list[Scope]:
+    """Raises _NoScope."""
     name = program(stage.words[0].text)
-    if stage.env or not all(word.literal for word in stage.words):
-        return []
+    if stage.env:
+        raise _NoScope(f"it sets {stage.env[0][0]}, which may change what runs")
+    if wild := next((word for word in stage.words if not word.literal), None):
+        raise _NoScope(f"what `{wild.text}` stands for may change")
     use = examine(name, stage.words)
     if use is None:
         return [_exact(name, stage)]
     run_check(use, stage.words)
     if use.problems and stage.words[-1].text in CODE_FROM_INPUT:
-        return []  # what it runs is not among its words: no rule would cover it
+        raise _NoScope(f"what `{name}` runs is not among its words")  # no rule would cover it
     if use.model.wrapper is not None:
-        return _both(use, stage)
+        return _of_wrapper(name, use, stage)
     if use.models[0].kind == "interpreter" and len(use.names) < 2:
-        return []
+        raise _NoScope(f"what `{name}` runs is not among its words")
     return [_exact(name, stage), *_wider(use)]
+
+
+def _of_wrapper(name: str, use: Use, stage: Stage) -> list[Scope]:
+    """Never the wrapper alone. A script of the folder only with exactly these words."""
+    if adds_nothing(use) and name != "env":  # which may set variables
+        return _scopes(Stage(words=use.payload))
+    if is_script_call(use, (name, *(word.text for word in stage.words[1:]))):
+        return [_exact(name, stage)]
+    if both := _both(use, stage):
+        return [_exact(name, stage), *both]
+    if use.model.kind == "shell":
+        raise _NoScope(f"`{name}` would run a text, which needs approval each time")
+    raise _NoScope(f"`{name}` can run anything, and Assent allows it only together with some programs")
 
 
 def _wider(use: Use) -> list[Scope]:

@@ -23,7 +23,15 @@ from assent.policy.shell.command_files import (
     written_paths,
 )
 from assent.policy.shell.command_rules import CommandRules, Prefix, covering, program
-from assent.policy.shell.exact_rules import ASKS_FOR_VERSION, FILE_ENDING, PYTHON, names_all, naming
+from assent.policy.shell.exact_rules import (
+    ASKS_FOR_VERSION,
+    FILE_ENDING,
+    PYTHON,
+    names_all,
+    names_payload,
+    naming,
+    with_exact_wrapper,
+)
 from assent.policy.shell.find_exec import Clause, Finds, exec_clause, payload_problem
 from assent.policy.shell.git_secrets import hides, listing, with_limited_objects
 from assent.policy.shell.options import Use, examine, option_problem, option_writes, spread, with_options
@@ -100,6 +108,7 @@ def judge_stage(
     if use is None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed)
     use.fed, use.found = fed, found != ""
+    rules = with_exact_wrapper(rules, name, use, stage)
     if use.unknown_sub and (named := _undescribed(use, name, stage, rules)) is not None:
         return _unmodelled(stage, name, rules, problems, where, fed=fed, use=named)
     run_check(use, stage.words)
@@ -138,7 +147,7 @@ def _decide(
     every = _every_goal(use)
     spellings = (texts, use.names, every, *_without_options(use), *_other_names(use))
     rule = _closest(covering(known, *spellings), with_options(known, use))
-    if rule is None and _adds_nothing(use):
+    if rule is None and adds_nothing(use):
         rule = (name,)
     if rule is None:
         return CommandVerdict(decision="ask", by="no rule", why=f"No rule allows `{_quoted(use, stage)}`.", stage=stage)
@@ -205,7 +214,7 @@ def _other_names(use: Use) -> list[Prefix]:
     return ways
 
 
-def _adds_nothing(use: Use) -> bool:
+def adds_nothing(use: Use) -> bool:
     """`timeout 60 pytest` does nothing that `pytest` does not do."""
     wrapper = use.model.wrapper
     return wrapper is not None and wrapper.trusted and not wrapper.feeds and bool(use.payload)
@@ -282,7 +291,7 @@ def _wrapped(
         return CommandVerdict(decision="ask", by=f"model {use.names[0]}", why=_sentence(use.names[0], why), stage=stage)
     wrapper = use.model.wrapper
     fed = wrapper is not None and wrapper.feeds
-    known = replace(rules, allow=(*rules.allow, rule[use.payload_at :])) if _names_payload(use, rule) else rules
+    known = replace(rules, allow=(*rules.allow, rule[use.payload_at :])) if names_payload(use, rule) else rules
     inner = judge_stage(Stage(words=use.payload, text=stage.text), known, _fed_by(use, where), depth + 1, fed=fed)
     if inner.decision != "allow":
         return CommandVerdict(decision="ask", by=inner.by, why=inner.why, stage=stage)
@@ -314,12 +323,6 @@ def _not_wrapped(use: Use) -> str | None:
     if (use.option("-I", "-i", "--replace") or "{}") in name:
         return "a word from its input may become the program's name"
     return None
-
-
-def _names_payload(use: Use, rule: Prefix | None) -> bool:
-    """Whether the rule for a wrapper also says what it may run, as in `npx tsc`."""
-    named = use.model.wrapper is not None and use.model.wrapper.named
-    return named and rule is not None and bool(use.payload) and len(rule) > use.payload_at
 
 
 def _finding(stage: Stage, clause: Clause, rules: CommandRules, where: CommandPlace, depth: int) -> CommandVerdict:
@@ -438,7 +441,7 @@ def _is_relative_file(text: str, *, program: bool) -> bool:
 def _kind_problems(use: Use, stage: Stage, rules: CommandRules) -> list[str]:
     about: ProgramModel = use.model
     texts = [word.text for word in stage.words]
-    if _names_payload(use, covering(rules.allow, texts)):
+    if names_payload(use, covering(rules.allow, texts)):
         return []
     if about.kind == "shell" and texts[1:] != ["--version"]:
         return ["it runs shell commands"]

@@ -135,6 +135,7 @@ export function Reasons({ approval, args, folder }) {
     ${details.type === "exec" && html`<p><strong>Risk ${details.risk}:</strong> ${prose(details.risk_reason)}</p>`}
     ${unapproved.length > 0 && html`<p class="unapproved"><strong>Runs files that you have not approved:</strong> ${unapproved.map((file) => fileState(file, folder)).join(", ")}</p>`}
     ${approval.untried && html`<p>It cannot be tried first: ${visible(approval.untried)}</p>`}
+    ${approval.no_always && html`<p>No “always” here: ${prose(approval.no_always)}</p>`}
     <p><strong>Asked because:</strong> ${prose(why)}</p>
     ${expires_at && html`<p>Expires at ${new Date(expires_at * 1000).toLocaleTimeString()}</p>`}
     ${details.type === "mcp" && details.description && html`<p class="said">The ${details.command ? "project" : "server"} says: <q>${visible(details.description.slice(0, MAX_REASON_LENGTH))}</q></p>`}

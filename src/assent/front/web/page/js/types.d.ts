@@ -277,6 +277,7 @@ export interface Approval {
   scopes?: Grant[];
   unapproved?: { path: string; changed?: boolean }[];
   expires_at?: number;
+  no_always?: string;
   untried?: string;
 }
 export interface Line {
