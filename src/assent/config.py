@@ -5,6 +5,7 @@ Everything Assent stores is in one folder, readable only by its owner.
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -320,15 +321,28 @@ class WorkspaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     tools: ToolCommands = ToolCommands()
 
 
-def parse_workspace_settings(text: bytes, path: Path) -> tuple[tuple[McpServer, ...], ProjectCommands | None]:
-    settings = _decode(text, path, WorkspaceSettings)
+def parse_workspace_settings(
+    text: bytes, path: Path, own: Path
+) -> tuple[tuple[McpServer, ...], ProjectCommands | None]:
+    """`own` is the person's settings file, where everything else can be set."""
+    not_here = f"cannot be set by a folder, only in your own settings, {own}"
+    settings = _decode(text, path, WorkspaceSettings, dict.fromkeys(Settings.__struct_fields__, not_here))
     return mcp_servers(settings.mcp, path, "workspace"), project_commands(settings.tools, path)
+
+
+def only_adds_tools(text: bytes) -> bool:
+    """Whether a folder's settings can be left out without anything becoming less strict than they mean: whatever else
+    they contain may have been meant as a restriction."""
+    try:
+        return msgspec.toml.decode(text, type=dict[str, object]).keys() <= set(WorkspaceSettings.__struct_fields__)
+    except (UnicodeDecodeError, msgspec.MsgspecError):
+        return False
 
 
 S = TypeVar("S", bound=Struct)
 
 
-def _decode(text: bytes, path: Path, type_: type[S]) -> S:
+def _decode(text: bytes, path: Path, type_: type[S], elsewhere: Mapping[str, str] = MappingProxyType({})) -> S:
     try:
         return msgspec.toml.decode(text, type=type_)
     except UnicodeDecodeError as error:
@@ -336,4 +350,4 @@ def _decode(text: bytes, path: Path, type_: type[S]) -> S:
     except msgspec.MsgspecError as error:
         from assent.settings_words import in_words
 
-        raise BadSettings(f"{path}: {in_words(str(error), text.decode(), type_)}") from error
+        raise BadSettings(f"{path}: {in_words(str(error), text.decode(), type_, elsewhere)}") from error

@@ -5,7 +5,7 @@ Imported only when something is wrong.
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct
@@ -26,16 +26,22 @@ _KINDS = {
     "array": "a list: […]",
     "object": "a table",
 }
+_NOWHERE: Mapping[str, str] = {}
 _GIVEN = _KINDS | {"str": "text", "array": "a list"}
 
 
-def in_words(problem: str, text: str, type_: type[Struct]) -> str:
-    """`problem` is the decoder's message for this text and type."""
+def in_words(problem: str, text: str, type_: type[Struct], elsewhere: Mapping[str, str] = _NOWHERE) -> str:
+    """`problem` is the decoder's message for this text and type. `elsewhere`: settings that exist, but not in this
+    file, with where they belong.
+    """
     if (syntax := _SYNTAX.fullmatch(problem)) is not None:
         return _syntax(syntax, text)
     what, _, where = problem.partition(" - at `")
     place = where.removeprefix("key` in `").removeprefix("$").removeprefix(".").rstrip("`")
-    said = _name(place, what) if where.startswith("key`") else plain(what, place, type_)
+    if not place and (field := _FIELD.fullmatch(what)) is not None and field[1] in elsewhere:
+        said = f"`{field[1]}` {elsewhere[field[1]]}"
+    else:
+        said = _name(place, what) if where.startswith("key`") else plain(what, place, type_)
     line = _line_of(text, place, what)
     return f"line {line}: {said}" if line else said
 

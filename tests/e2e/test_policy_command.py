@@ -2,9 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from assent.policy.trust import TrustStore
 from support.program import Program, asks_for, replace, says, shell, write
 from support.terminal import Terminal
 
@@ -223,6 +225,42 @@ def test_the_configuration_of_a_folder_counts_only_after_it_was_trusted(program:
     with (program.folder / ".assent" / "policy.toml").open("a") as file:
         file.write("# changed\n")
     assert program.run(*call).out.startswith("ask: ")
+
+
+def _with_settings(program: Program, text: str) -> None:
+    (program.folder / ".assent").mkdir(exist_ok=True)
+    (program.folder / ".assent" / "settings.toml").write_text(text)
+
+
+def test_a_folder_with_invalid_settings_is_not_trusted_and_remains_usable(program: Program):
+    _with_settings(program, "[tools]\n\n[mcp.servers]\n")
+    assert program.run("trust", "--yes").code == 0
+    _with_settings(program, 'approval_mode = "plan"\n')
+    ended = program.run("trust", "--yes")
+    own = f"{program.home}/settings.toml"
+    said = f"line 1: `approval_mode` cannot be set by a folder, only in your own settings, {own}"
+    assert ended.code == 52 and said in ended.err
+    ran = program.run("-p", "go", "-m", program.scenario(says("Done.")))
+    assert ran.code == 0 and "settings.toml is not used: the folder is changed" in ran.err
+
+
+def test_what_is_trusted_but_can_no_longer_be_read_is_left_out_if_it_only_adds_tools(program: Program):
+    """As after an update that knows other settings: the store has the hash, but the file is not valid any more."""
+    model = program.scenario(says("Done."))
+    _with_settings(program, "[tools]\nno_such = 1\n")
+    _trust_unseen(program)
+    ran = program.run("-p", "go", "-m", model)
+    assert ran.code == 0 and "there is no setting `tools.no_such`; nothing in this file is used" in ran.err
+    _with_settings(program, "max_turns = 3\n")
+    _trust_unseen(program)
+    ran = program.run("-p", "go", "-m", model)
+    assert ran.code == 52 and "`max_turns` cannot be set by a folder" in ran.err, "it may be a restriction"
+    assert program.run("trust").code == 52
+
+
+def _trust_unseen(program: Program) -> None:
+    store = TrustStore(Path(program.home) / "trust.json")
+    store.trust(program.folder, store.look(program.folder))
 
 
 def test_a_folder_without_configuration_has_nothing_to_be_trusted(program: Program):

@@ -28,6 +28,7 @@ from assent.config import (
     Settings,
     data_folder,
     mcp_servers,
+    only_adds_tools,
     parse_workspace_settings,
     project_commands,
     settings_file,
@@ -358,4 +359,9 @@ def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ..
 
     if hashlib.sha256(text).hexdigest() != trust.files.get(name):
         return (), None, [f"{path} is not used: it changed while it was being read"]
-    return (*parse_workspace_settings(text, path), [])
+    try:
+        return (*parse_workspace_settings(text, path, settings_file(env)), [])
+    except BadSettings as error:
+        if not only_adds_tools(text):
+            raise
+        return (), None, [f"{error}; nothing in this file is used"]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from assent import exit_codes
-from assent.app.folder_trust import content
+from assent.app.folder_trust import content, problem
 from assent.app.rule_sources import trust_store
 from assent.app.storage import is_shared
 from assent.app.wording import safe
@@ -60,6 +60,9 @@ def _trust(args: argparse.Namespace, folder: Path) -> int:
 def _look(store: TrustStore, folder: Path, *, yes: bool) -> int:
     seen = store.look(folder)
     _show(folder, seen)
+    if wrong := problem(os.environ, str(folder)):
+        complain(wrong if seen.state == "trusted" else f"not trusted, because its settings are invalid: {wrong}")
+        return exit_codes.CONFIG
     if seen.state in ("nothing", "trusted"):
         return exit_codes.OK
     if not (yes or _agrees()):

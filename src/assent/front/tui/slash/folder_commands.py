@@ -22,6 +22,9 @@ async def trust(context: "SlashContext", argument: str) -> None:
     if shown is None:
         context.say("There is nothing to trust: this folder has no configuration of its own, or you already trust it.")
         return
+    if shown.problem:
+        context.say(f"Not trusted, because this folder's settings are invalid: {safe(shown.problem)}")
+        return
     if await context.push(
         ReviewScreen("Trust this folder's files?", _contents(shown), {"y": "trust them as they are"})
     ):
