@@ -303,6 +303,13 @@ def test_an_answer_that_cannot_be_given_says_why_and_changes_nothing(program: Pr
 
 
 @pytest.mark.spec("C10")
+def test_a_call_can_be_answered_by_its_number(program: Program):
+    leave_waiting(program, CANARY)
+    ended = program.run("answer", "latest", "1", "no")
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.spec("C10")
 def test_a_call_that_is_over_cannot_be_answered(program: Program):
     program.run("-p", "go", "-m", program.scenario(asks_for(CANARY), says("Done.")))
     ended = program.run("answer", "latest", "run", "yes")

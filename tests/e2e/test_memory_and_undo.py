@@ -48,8 +48,9 @@ def test_a_conversation_that_grows_too_long_is_compressed_and_that_is_said(progr
 @pytest.mark.spec("J7")
 def test_undo_takes_back_the_newest_change_and_shows_what_it_did(program: Program):
     (program.folder / "a.txt").write_text("old\n")
-    scenario = program.scenario(asks_for(write("a.txt", "new\n", "one"), write("b.txt", "b\n", "two")), says("Done."))
-    program.run("-p", "change @a.txt", "-m", scenario, "--approval-mode", "auto_edit")
+    writes = asks_for(write("a.txt", "new\n", "one"), write("b.txt", "b\n", "two"))
+    scenario = program.scenario(asks_for(read("a.txt", "seen")), writes, says("Done."))
+    program.run("-p", "go", "-m", scenario, "--approval-mode", "auto_edit")
     assert program.run("undo", "latest", "--list").out.split() == [
         "one",
         f"{program.folder}/a.txt",
@@ -68,6 +69,33 @@ def test_undo_takes_back_the_newest_change_and_shows_what_it_did(program: Progra
     assert again.code == 1 and "already as it was before" in again.err
     (asked, *_) = [e for e in program.events_of_type("call.requested") if e["request"]["tool"] == "undo"]
     assert asked["request"]["initiator"] == "person"
+
+
+@pytest.mark.spec("J7")
+def test_an_undone_change_is_listed_with_the_call_to_undo_to_make_it_again(program: Program):
+    scenario = program.scenario(asks_for(write("a.txt", "new\n", "one")), says("Done."))
+    program.run("-p", "go", "-m", scenario, "--approval-mode", "auto_edit")
+    program.run("undo", "latest")
+    (line,) = program.run("undo", "latest", "--list").out.splitlines()
+    undo, path, words = line.split(maxsplit=2)
+    assert (path, words) == (f"{program.folder}/a.txt", "(undone; to make the change again, undo this call)")
+    (session,) = program.sessions()
+    nothing = program.run("undo", "latest")
+    assert nothing.code == 42 and f"assent undo {session} {undo}" in nothing.err
+    assert program.run("undo", "latest", undo).code == 0
+    assert (program.folder / "a.txt").read_text() == "new\n"
+    assert program.run("undo", "latest", "--list").out == f"one  {path}\n"
+
+
+@pytest.mark.spec("J7")
+@pytest.mark.parametrize("name", ["1", "#1"])
+def test_a_call_can_be_undone_by_its_number(program: Program, name: str):
+    scenario = program.scenario(asks_for(write("a.txt", "a\n", "one"), write("b.txt", "b\n", "two")), says("Done."))
+    program.run("-p", "go", "-m", scenario, "--approval-mode", "auto_edit")
+    assert "▸ 1: write_file a.txt" in program.run("sessions", "show").out
+    assert program.run("undo", "latest", name).out.startswith("a.txt is deleted again.")
+    wrong = program.run("undo", "latest", "7")
+    assert wrong.code == 42 and "there is no call 7" in wrong.err
 
 
 @pytest.mark.spec("J7")

@@ -36,9 +36,9 @@ def test_sessions_are_listed_newest_first_and_shown_with_what_was_decided(progra
     shown = program.run("sessions", "show", first).out
     for expected in (
         "> first prompt",
-        "▸ #1 run_shell_command echo one",
-        "#1 allowed: yolo mode",
-        "#1 success",
+        "▸ 1: run_shell_command echo one",
+        "1: allowed: yolo mode",
+        "1: success",
         "Done.",
     ):
         assert expected in shown
@@ -51,8 +51,8 @@ def test_lines_about_calls_side_by_side_say_which_call_they_are_about(program: P
     assert program.run("-p", "go", "-m", model, "--approval-mode", "yolo").code == 0
     shown = [line.strip() for line in program.run("sessions", "show").out.splitlines()]
     ends = sorted(line.partition(" after")[0] for line in shown if " after " in line)
-    assert ends == ["#1 success", "#2 success"]
-    assert [line[:2] for line in shown if line.endswith(": exit 3")] == ["#1"]
+    assert ends == ["1: success", "2: success"]
+    assert [line[:2] for line in shown if line.endswith(": exit 3")] == ["1:"]
 
 
 @pytest.mark.spec("F11")

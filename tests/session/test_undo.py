@@ -92,6 +92,18 @@ async def test_a_file_that_was_made_is_deleted_and_one_that_was_replaced_in_is_r
     assert (root / "b.txt").read_text() == "old text\n"
 
 
+async def test_a_change_can_be_undone_and_made_again_any_number_of_times(root: Path):
+    harness = harness_in(root, write("a.txt", "new\n", "w"))
+    async with await harness.open(mode="yolo") as runner:
+        await go(harness, runner)
+        newest = "w"
+        for there in (False, True, False, True):
+            newest = (await undo(harness, runner, newest)).request.call_id
+            assert (root / "a.txt").exists() == there
+            assert runner.state.undoable() == (["w"] if there else [])
+            assert list(runner.state.redoable()) == ([] if there else ["w"])
+
+
 async def test_a_file_that_changed_since_is_left_alone_and_it_is_said_why(root: Path):
     (root / "a.txt").write_text("0")
     harness = harness_in(root, read("a.txt"), write("a.txt", "1", "first"), write("a.txt", "2", "second"))

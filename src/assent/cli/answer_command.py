@@ -11,6 +11,7 @@ import msgspec
 
 from assent import exit_codes
 from assent.app.answer_words import OF_TRIALS, SHORT_OUTCOMES
+from assent.app.call_names import whole_name
 from assent.app.call_states import AwaitingApproval
 from assent.app.command_sender import Sent
 from assent.app.identity import me
@@ -55,7 +56,8 @@ def _parser() -> Parser:
     parser = Parser(
         "assent answer",
         "Answers a call that is waiting for approval, in any of your sessions.\n"
-        "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`.",
+        "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`,\n"
+        "and CALL the number of a call in `assent sessions show`.",
         "outcomes:\n  yes (proceed_once), always (proceed_always), server (proceed_always_server),\n"
         "  tool (proceed_always_tool), try (try_first: run it in a copy of the workspace first), no (cancel)\n"
         "after a trial:\n  apply (proceed_once), direct (run_directly), try (again), discard (cancel)",
@@ -113,6 +115,7 @@ async def _answer(args: argparse.Namespace) -> int:
 
 
 def _find_call(state: SessionState, name: str) -> AwaitingApproval:
+    name = whole_name(name, state.calls)
     waiting = {call.request.call_id: call for call in state.waiting() if not call.answered_by}
     named = [one for one in state.calls if one.startswith(name)]
     known = state.calls if name in named or (named and not waiting.keys() & set(named)) else waiting

@@ -121,12 +121,12 @@ def _list_lines(sessions: list[SessionInfo], spent: Mapping[str, Spending]) -> I
 def _show_lines(session: str, entries: list[Envelope | Unreadable], style: Style) -> Iterable[str]:
     state = fold_readable(session, (entry for entry in entries if isinstance(entry, Envelope)))
     yield f"session {state.session} · {safe(state.folder, 'label')} · {state.model} · mode {state.mode}"
-    numbers = {call_id: f"#{number}" for number, call_id in enumerate(state.calls, start=1)}
+    numbers = {call_id: f"{number}:" for number, call_id in enumerate(state.calls, start=1)}
     for entry in entries:
         if isinstance(entry, Unreadable):
             yield style.red(f"  ! event {entry.seq} cannot be read: {safe(entry.problem, 'label')}")
         else:
-            yield from _event_lines(entry, defaultdict(lambda: "#?", numbers), style)
+            yield from _event_lines(entry, defaultdict(lambda: "?:", numbers), style)
     for call in state.waiting():
         yield ""
         yield from question_lines(call, style)

@@ -5,6 +5,7 @@ import os
 import sys
 
 from assent import exit_codes
+from assent.app.call_names import whole_name
 from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, new_key, run_alone
 from assent.app.identity import me
 from assent.app.lookup import find_by_start, find_session
@@ -31,12 +32,18 @@ def main(argv: list[str]) -> int:
     parser = Parser(
         "assent undo",
         "Undoes what a call wrote, or what a trial applied, unless the files have changed since.\n"
-        "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`.\n"
-        "Without CALL, undoes the newest change that has not been undone yet.",
+        "SESSION and CALL can be abbreviated to their first characters; SESSION can be `latest`,\n"
+        "and CALL the number of a call in `assent sessions show`.\n"
+        "Without CALL, undoes the newest change that has not been undone yet; run again, the one before it.\n"
+        "To make an undone change again, undo the call that undid it: --list shows its id.",
     )
     parser.add_argument("session", metavar="SESSION")
     parser.add_argument("call", metavar="CALL", nargs="?", help="--list shows which calls can be undone")
-    parser.add_argument("--list", action="store_true", help="list the changes that can be undone, newest last")
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="list the changes that can be undone, newest last, and the undone ones that can be made again",
+    )
     return run(_main(parser.parse_args(argv)), NothingToUndo, BadRule, BadSettings)
 
 
@@ -55,18 +62,28 @@ async def _main(args: argparse.Namespace) -> int:
 def _list(state: SessionState) -> int:
     for call_id in state.undoable():
         sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
-    if not state.undoable():
+    for change, undo in state.redoable().items():
+        line = f"{undo}  {state.changes[change].path}  (undone; to make the change again, undo this call)"
+        sys.stdout.write(safe(line) + "\n")
+    if not (state.undoable() or state.redoable()):
         sys.stderr.write(f"{_nothing(state)}\n")
     return exit_codes.OK
 
 
 def _nothing(state: SessionState) -> str:
-    return f"session {state.session} has no change that can be undone"
+    nothing = f"session {state.session} has no change that can be undone"
+    if not (redoable := state.redoable()):
+        return nothing
+    change, undo = list(redoable.items())[-1]
+    again = f"To make the newest one again, {safe(state.changes[change].path, 'label')}:"
+    return f"{nothing}: all have been undone already.\n{again} assent undo {state.session} {undo}"
 
 
 def _chosen(state: SessionState, name: str | None) -> str:
     if name is not None:
-        return find_by_start(name, {call_id: call_id for call_id in state.changes}, _nothing(state))
+        return find_by_start(
+            whole_name(name, state.calls), {call_id: call_id for call_id in state.changes}, _nothing(state)
+        )
     undoable = state.undoable()
     if not undoable:
         raise NothingToUndo(_nothing(state))

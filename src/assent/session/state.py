@@ -193,8 +193,14 @@ class SessionState:
         if isinstance(call.display, TodosDisplay):
             self.todos = call.display.todos
         if taken_back := self._taken_back_by(call.request.call_id):
-            self.undone.add(taken_back)
-            self.undone.discard(self._taken_back_by(taken_back))  # undoing an undo restores the change
+            self._take_back(taken_back)
+
+    def _take_back(self, call_id: str) -> None:
+        """Undoing an undo restores the change, and undoing that undoes it again."""
+        undone = True
+        while call_id:
+            (self.undone.add if undone else self.undone.discard)(call_id)
+            call_id, undone = self._taken_back_by(call_id), not undone
 
     def _taken_back_by(self, call_id: str) -> str:
         """The call whose change this one undoes; empty for one that makes a change of its own."""
@@ -353,6 +359,12 @@ class SessionState:
             for id in self.changes
             if id not in self.undone and not self._taken_back_by(id) and not self._left_alone(id)
         ]
+
+    def redoable(self) -> dict[str, str]:
+        """Changes that have been undone, each with the call to undo so that it is made again; newest undo last."""
+        done = [id for id in self.changes if id not in self.undone and isinstance(self.calls[id], Success)]
+        undos = {self._taken_back_by(id): id for id in done}
+        return {change: id for change, id in undos.items() if change in self.undone and not self._taken_back_by(change)}
 
     def _left_alone(self, call_id: str) -> bool:
         """The call found another content than was shown, and wrote nothing."""
