@@ -19,7 +19,7 @@ MEANING: Final = {
     OK: "done",
     ERROR: "the model or Assent itself failed",
     AUTH: "no API key for the model, or the key was rejected",
-    INPUT: "the command line or the prompt is invalid",
+    INPUT: "the command line, the prompt or the name of the model is invalid",
     CONFIG: "the settings file is invalid or cannot be read",
     TURN_LIMIT: "stopped at a limit such as max_turns, or because the model repeated itself",
     BUSY: "the session is open in another process",

@@ -201,6 +201,34 @@ def test_a_broken_settings_file_is_named_and_ends_with_code_52(
     check_failure(ended, output, "config", said)
 
 
+@pytest.mark.spec("G6")
+@pytest.mark.parametrize("output", DIFFERENT)
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("-m", "nope"), "does not say which provider"),
+        (("--allowed-tools", "no_such"), "--allowed-tools: there is no tool 'no_such'"),
+        (("--allowed-tools", "a("), "cannot read the rule 'a('"),
+        (("--resume", "nope"), "there is no session 'nope'"),
+    ],
+)
+def test_a_wrong_value_of_an_option_ends_with_code_42(program: Program, args: tuple[str, ...], said: str, output: str):
+    model = () if "-m" in args else ("-m", program.scenario(says("never")))
+    ended = program.run("-p", "hello", *model, *args, "-o", output)
+    assert ended.code == 42
+    shown = ended.err if output == "text" else ended.result["error"]["message"]
+    assert said in shown and "scripted" not in shown
+
+
+@pytest.mark.spec("G6")
+@pytest.mark.parametrize("tool", ["no_such", "a("])
+def test_a_wrong_rule_in_the_settings_ends_with_code_52(program: Program, tool: str):
+    program.home.mkdir()
+    (program.home / "settings.toml").write_text(f'allowed_tools = ["{tool}"]\n')
+    ended = program.run("-p", "hello", "-m", program.scenario(says("never")))
+    assert ended.code == 52 and f"{program.home}/settings.toml: allowed_tools: " in ended.err
+
+
 @pytest.mark.spec("F8")
 @pytest.mark.parametrize("output", FORMATS)
 def test_without_a_key_three_lines_say_how_to_get_one(program: Program, output: str):

@@ -71,7 +71,7 @@ class ModelCatalog:
     async def survey(self, only: str | None = None) -> list[ProviderView]:
         """Ask all providers, or this one. Raises ModelError if there is no such provider."""
         names = [only] if only is not None else [name for name in self._access.providers() if not self._is_alias(name)]
-        providers = [self._access.find_provider(name) for name in names if name != "scripted"]
+        providers = [self._access.find_provider(name) for name in names]
         local = await self._local_servers() if any(provider.is_local for provider in providers) else {}
         return list(await asyncio.gather(*(self._look(provider, local.get(provider.name)) for provider in providers)))
 

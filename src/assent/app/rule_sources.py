@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assent.config import data_folder, settings_file
 from assent.files.approved_files import ApprovedFiles
 from assent.policy.kept_grants import KeptGrants
-from assent.policy.rules import BadRule, Rule, allowed_form, check_tool
+from assent.policy.rules import BadFlag, BadRule, Rule, allowed_form, check_tool
 from assent.policy.trust import CONFIG_FOLDER, TrustStore
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assent.shared_records import SharedRecords
 
 __all__ = (
+    "BadFlag",
     "BadRule",
     "Rule",
     "allowed_form",
@@ -106,7 +107,7 @@ def collect_rules(
         known += _optional_tools()
     for rule in given:
         if rule.tool not in known:
-            check_tool(rule.tool, "--allowed-tools", known)
+            _check_given(rule, known)
     if not written:
         return given
     from assent.policy.rulefile import load_rules
@@ -119,6 +120,13 @@ def collect_rules(
         *load_rules(workspace, "workspace", known, only_tighten=not trusted),
         *given,
     )
+
+
+def _check_given(rule: Rule, known: tuple[str, ...]) -> None:
+    try:
+        check_tool(rule.tool, rule.place or "--allowed-tools", known)
+    except BadRule as error:
+        raise error if rule.place else BadFlag(str(error)) from error
 
 
 def _optional_tools() -> tuple[str, ...]:

@@ -13,10 +13,14 @@ from assent.parts import JsonObject
 _HEADER = re.compile(r"^[ \t]*\[{1,2}([^\]\n]*)\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
 
 
+class WrongName(ValueError):
+    """There is no such server, or there is one already."""
+
+
 def with_server(text: str, path: Path, name: str, entry: JsonObject) -> str:
-    """Raises BadSettings if the server exists already, or the entry is invalid."""
+    """Raises WrongName if the server exists already, and BadSettings if the entry is invalid."""
     if name in parse_settings(text.encode(), path).mcp.servers:
-        raise BadSettings(f"{path}: there is already a server {name}; remove it first")
+        raise WrongName(f"{path}: there is already a server {name}; remove it first")
     lines = [f"[mcp.servers.{name}]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
     before = f"{text.rstrip()}\n\n" if text.strip() else ""
     changed = before + "\n".join(lines) + "\n"
@@ -25,9 +29,9 @@ def with_server(text: str, path: Path, name: str, entry: JsonObject) -> str:
 
 
 def without_server(text: str, path: Path, name: str) -> str:
-    """Raises BadSettings if there is no such server, or if it is written in a form that has to be edited by hand."""
+    """Raises WrongName if there is no such server, and BadSettings if it has to be edited by hand."""
     if name not in parse_settings(text.encode(), path).mcp.servers:
-        raise BadSettings(f"{path}: there is no server {name}")
+        raise WrongName(f"{path}: there is no server {name}")
     headers = list(_HEADER.finditer(text))
     ends = [header.start() for header in headers[1:]] + [len(text)]
     changed = text

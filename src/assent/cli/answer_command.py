@@ -24,7 +24,7 @@ from assent.app.style import Style
 from assent.app.terminal_sender import terminal_sender
 from assent.app.wording import one_line, short_quotes, who
 from assent.approval import OUTCOMES, Outcome
-from assent.cli.parsing import Parser, complain
+from assent.cli.parsing import Parser, at_least_one, complain
 from assent.cli.running import run
 from assent.commands import Answer
 from assent.events import ApprovalRequested, CallFinished, CallStarted
@@ -75,8 +75,8 @@ def _parser() -> Parser:
         "--without", type=int, action="append", metavar="N", help="with `apply`: leave out the part with this number"
     )
     parser.add_argument("--scope", type=int, default=1, metavar="N", help="with `always`: use the N-th scope offered")
-    parser.add_argument("--minutes", type=float, metavar="N", help="with `always`: for N minutes only")
-    parser.add_argument("--uses", type=_at_least_one, metavar="N", help="with `always`: for N calls only")
+    parser.add_argument("--minutes", type=_positive, metavar="N", help="with `always`: for N minutes only")
+    parser.add_argument("--uses", type=at_least_one, metavar="N", help="with `always`: for N calls only")
     return parser
 
 
@@ -88,10 +88,10 @@ def _outcome(text: str) -> str:
     return text
 
 
-def _at_least_one(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
+def _positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be more than 0, not {text!r}")
     return number
 
 

@@ -30,7 +30,7 @@ from assent.app.identity import me
 from assent.app.session_log import NoSuchSession
 from assent.app.storage import open_log
 from assent.app.wording import one_line
-from assent.cli.parsing import Parser, complain
+from assent.cli.parsing import Parser, at_least_one, complain
 from assent.cli.running import run
 from assent.config import load_settings
 
@@ -64,7 +64,7 @@ def _parser() -> Parser:
     add("--session", default="", metavar="ID", help="only records of this session")
     add("--kind", default="", help="only records of this kind: approval, call, grant, mode, session, login, token, …")
     add("--by", default="", metavar="WHO", help="only what this person did")
-    add("--limit", type=int, default=50, help="how many to list (default: 50)")
+    add("--limit", type=at_least_one, default=50, help="how many to list (default: 50)")
     add("--head", action="append", default=[], metavar="ID:HASH", help="with verify: a head that you noted earlier")
     return parser
 

@@ -130,11 +130,18 @@ def chosen_model(args: argparse.Namespace) -> str | None:
 def given_rules(args: argparse.Namespace, settings: "Settings") -> "tuple[Rule, ...]":
     if not settings.allowed_tools and not args.allowed_tools:
         return ()
+    from msgspec.structs import replace
+
+    from assent.config import BadSettings, settings_file
     from assent.policy.rules import BadRule, parse_allowed, split_allowed
 
+    place = f"{settings_file(os.environ)}: allowed_tools"
     try:
-        listed = [*settings.allowed_tools, *(item for text in args.allowed_tools for item in split_allowed(text))]
-        return tuple(parse_allowed(item) for item in listed)
+        own = [replace(parse_allowed(item), place=place) for item in settings.allowed_tools]
+    except BadRule as error:
+        raise BadSettings(f"{place}: {error}") from error
+    try:
+        return (*own, *(parse_allowed(item) for text in args.allowed_tools for item in split_allowed(text)))
     except BadRule as error:
         raise BadInput(str(error)) from error
 

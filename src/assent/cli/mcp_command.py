@@ -10,9 +10,9 @@ from assent import exit_codes
 from assent.app.session_environment import SessionEnvironment, open_environment
 from assent.app.storage import is_shared
 from assent.app.wording import prompt_command, safe
-from assent.cli.parsing import Parser, complain
+from assent.cli.parsing import BadInput, Parser, complain
 from assent.cli.running import run
-from assent.config import BadSettings, load_settings, settings_file
+from assent.config import load_settings, settings_file
 from assent.mcp_config import NAME, NAME_RULE, McpServer
 from assent.parts import JsonObject
 from assent.safe_open import read_regular
@@ -85,7 +85,7 @@ def _environment(name: str | None) -> SessionEnvironment:
         environment.commands = environment.commands if name == PROJECT else None
         environment.servers = tuple(server for server in environment.servers if server.name == name)
         if not environment.servers and environment.commands is None:
-            raise BadSettings(f"there is no MCP server {name!r} here")
+            raise BadInput(f"there is no MCP server {name!r} here")
     return environment
 
 
@@ -167,10 +167,14 @@ def _add(args: argparse.Namespace) -> int:
     if NAME.fullmatch(args.name) is None:
         complain(f"{args.name!r} is not a valid server name: {NAME_RULE}")
         return exit_codes.INPUT
-    from assent.app.server_entries import with_server
+    from assent.app.server_entries import WrongName, with_server
 
     path = settings_file(os.environ)
-    _save(with_server(_text(), path, args.name, _entry(args)))
+    try:
+        changed = with_server(_text(), path, args.name, _entry(args))
+    except WrongName as error:
+        raise BadInput(str(error)) from error
+    _save(changed)
     sys.stdout.write(f"Added to {path}. To check it: assent mcp list {args.name}\n")
     return exit_codes.OK
 
@@ -186,14 +190,18 @@ def _entry(args: argparse.Namespace) -> JsonObject:
 def _pair(text: str, sign: str) -> tuple[str, str]:
     name, found, value = text.partition(sign)
     if not found:
-        raise BadSettings(f"{text!r} has no `{sign}` between name and value")
+        raise BadInput(f"{text!r} has no `{sign}` between name and value")
     return name.strip(), value.strip()
 
 
 def _remove(name: str) -> int:
-    from assent.app.server_entries import without_server
+    from assent.app.server_entries import WrongName, without_server
 
-    _save(without_server(_text(), settings_file(os.environ), name))
+    try:
+        changed = without_server(_text(), settings_file(os.environ), name)
+    except WrongName as error:
+        raise BadInput(str(error)) from error
+    _save(changed)
     sys.stdout.write("Removed.\n")
     return exit_codes.OK
 

@@ -37,6 +37,17 @@ class BadInput(ValueError):
     """The input cannot be used; the message says why."""
 
 
+def at_least_one(text: str) -> int:
+    """For options that count something."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, at least 1, not {text!r}")
+    return number
+
+
 def complain(message: str) -> None:
     from assent.screen import make_safe  # the message may quote untrusted text
 

@@ -65,7 +65,8 @@ ANY_SERVER = "openai_chat"
 
 
 def provider_names(own: OwnProviders | None = None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*_MODULES, *(own or ()))))
+    """Those that people can choose; the scripted one is for tests and the tour."""
+    return tuple(dict.fromkeys(name for name in (*_MODULES, *(own or ())) if name != "scripted"))
 
 
 def find_provider(name: str, own: OwnProviders | None = None) -> Provider:
@@ -81,7 +82,9 @@ def _own_provider(name: str, entry: OwnProvider) -> Provider:
     """A built-in provider under another name, at another address, with another key."""
     kind = entry.kind or (name if name in _MODULES else ANY_SERVER)
     if kind != ANY_SERVER and kind not in _MODULES:
-        raise BadRequest(f"settings: providers.{name}.kind is {kind!r}{_nearest(kind, (ANY_SERVER, *_MODULES))}")
+        raise BadRequest(
+            f"settings: providers.{name}.kind is {kind!r}{_nearest(kind, (ANY_SERVER, *provider_names()))}"
+        )
     base = _built_in(kind, _MODULES.get(kind, _CHAT))
     if not (entry.base_url or base.base_url or base.base_url_variable):
         raise BadRequest(f"settings: providers.{name} needs a base_url")

@@ -183,6 +183,10 @@ class BadRule(ValueError):
     """A rule that cannot be parsed; the message says which, where, and how to write it."""
 
 
+class BadFlag(BadRule):
+    """The same for one that was given on the command line."""
+
+
 def check_tool(tool: str, place: str, known: tuple[str, ...]) -> None:
     """A deny for a tool that does not exist would silently protect nothing."""
     if tool.startswith(("mcp_", "discovered_tool_")) or any(text_matches(tool, name) for name in known):

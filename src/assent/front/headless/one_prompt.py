@@ -17,7 +17,7 @@ from assent.app.identity import me
 from assent.app.lookup import NotFound, find_session
 from assent.app.model_access import ModelError
 from assent.app.opening import LocalClient, NewSession, SessionSetup, open_session
-from assent.app.rule_sources import BadRule, Rule
+from assent.app.rule_sources import BadFlag, BadRule, Rule
 from assent.app.session_environment import SessionEnvironment
 from assent.app.session_log import LogError, NoSuchSession, SessionBusy, SessionLog
 from assent.app.wording import safe
@@ -78,7 +78,7 @@ async def run(request: Run, log: SessionLog) -> int:
         return _failed(output, Failure(error.type, str(error)))
     except SessionBusy as error:
         return _failed(output, Failure("busy", str(error)))
-    except (NoSuchSession, NotFound) as error:
+    except (NoSuchSession, NotFound, BadFlag) as error:
         return _failed(output, Failure("input", str(error)))
     except (BadRule, BadSettings) as error:
         return _failed(output, Failure("config", str(error)))

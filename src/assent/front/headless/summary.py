@@ -101,6 +101,7 @@ class Summary(Struct, tag_field="type", tag="result", omit_defaults=True, kw_onl
 _ERROR_CODES = {
     "auth": exit_codes.AUTH,
     "input": exit_codes.INPUT,
+    "unknown_model": exit_codes.INPUT,
     "config": exit_codes.CONFIG,
     "storage": exit_codes.STORAGE,
     "busy": exit_codes.BUSY,
