@@ -40,6 +40,7 @@ def test_a_headless_run_uses_the_tools_of_a_trusted_server_and_leaves_no_process
     assert scheduled["decision"]["rule"].endswith("settings.toml: mcp.servers.srv.trust)")
     (line,) = noted(base)
     assert not Path(f"/proc/{line.split()[1]}").exists()
+    assert "allow   → (its server is not started for a replay)  mcp_srv_again" in program.run("policy", "replay").out
 
 
 @pytest.mark.spec("E5")
@@ -124,7 +125,8 @@ def test_servers_are_added_listed_accepted_and_removed(program: Program):
     assert "allow *(srv)" in program.run("policy", "list").out
     assert program.run("mcp", "remove", "srv").code == 0
     assert "No MCP servers" in program.run("mcp", "list").out
-    assert program.run("mcp", "remove", "srv").code == 52
+    assert program.run("mcp", "remove", "srv").code == 42
+    assert program.run("mcp", "list", "srv").code == 42
 
 
 def test_a_name_that_no_server_can_have_is_refused_with_the_rule(program: Program):

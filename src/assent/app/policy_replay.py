@@ -47,7 +47,16 @@ class Moment(Struct, frozen=True):
 
 
 class Replay:
-    def __init__(self, state: SessionState, rules: tuple[Rule, ...], registry: Registry, workspace: Workspace) -> None:
+    def __init__(
+        self,
+        state: SessionState,
+        rules: tuple[Rule, ...],
+        registry: Registry,
+        workspace: Workspace,
+        not_started: tuple[str, ...] = (),
+    ) -> None:
+        """`not_started`: how the tools of configured servers begin; nothing is started just to replay a session."""
+        self._not_started = not_started
         self._state = state
         self._rules = rules
         self._registry = registry
@@ -64,7 +73,7 @@ class Replay:
         label = one_line(f"{request.tool} {call_about(request)}")
         tool = self._registry.get(request.tool)
         if tool is None:
-            return f"  {then:<7} → (no such tool here)  {label}"
+            return f"  {then:<7} → ({self._why_missing(request.tool)})  {label}"
         if moment is None or not then:
             return f"  {then:<7} → (was never decided)  {label}"
         try:
@@ -73,6 +82,9 @@ class Replay:
             return f"  {then:<7} → (cannot be judged now: {one_line(str(error))})  {label}"
         mark = "!" if verdict.ruling != then else " "
         return f"{mark} {then:<7} → {verdict.ruling:<5} {label}: {one_line(verdict.reason)}"
+
+    def _why_missing(self, tool: str) -> str:
+        return "its server is not started for a replay" if tool.startswith(self._not_started) else "no such tool here"
 
     async def _judge(self, call: ToolCall, tool: AnyTool, moment: Moment) -> Verdict:
         policy = moment.policy(self._rules, self._state.folder)

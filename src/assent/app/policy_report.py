@@ -207,4 +207,8 @@ async def _replayed(args: argparse.Namespace, log: SessionLog) -> list[str]:
     place = _place_of(state.folder, state.mode, None)
     there = place.environment
     there.registry.hand_over(state.changes)
-    return await Replay(state, place.policy.rules, there.registry, there.workspace).lines(envelopes)
+    not_started = (
+        *(f"mcp_{server.name}_" for server in there.servers),
+        *(["discovered_tool_"] if there.commands is not None else ()),
+    )
+    return await Replay(state, place.policy.rules, there.registry, there.workspace, not_started).lines(envelopes)
