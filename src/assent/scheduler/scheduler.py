@@ -33,9 +33,10 @@ from assent.tools.registry import Registry
 from assent.tools.tool import Invocation
 
 _DEFAULTS = SchedulerOptions()
+_NOT_RECORDED = "The end of this call was not recorded: Assent stopped, or could no longer write its log."
 INTERRUPTED = Failure(
     "interrupted",
-    "Assent stopped while this call was running. Whether it took effect is unknown; it was not run again. "
+    f"{_NOT_RECORDED} Whether it took effect is unknown; it was not run again. "
     "Check the current state before you continue.",
 )
 
@@ -45,7 +46,7 @@ def interrupted(survivors: tuple[int, ...], outcome: str = "") -> Failure:
     not be ended.
     """
     if outcome:
-        return Failure(INTERRUPTED.type, f"Assent stopped while this call was running. {outcome}")
+        return Failure(INTERRUPTED.type, f"{_NOT_RECORDED} {outcome}")
     if not survivors:
         return INTERRUPTED
     who = ", ".join(map(str, survivors))
