@@ -14,7 +14,7 @@ from assent.front.tui.terminal_app import AssentApp, run_app
 
 NOTE = (
     "A guided tour: the model is scripted; scheduler, tools, approvals and log are real. "
-    "Answer its questions; /help lists what you can do; press Ctrl-C twice to quit."
+    "Answer its questions; /help lists what you can do; /quit ends the tour, as does Ctrl-C twice while nothing runs."
 )
 
 
