@@ -69,6 +69,17 @@ def test_a_no_with_a_reason_runs_nothing_and_tells_the_model_which_goes_on(progr
     assert not (program.folder / "canary").exists()
 
 
+def test_the_output_of_a_trial_is_shown_once(program: Program):
+    with ask(program, shell("echo tri''ed; touch made")) as terminal:
+        terminal.until(OFFER)
+        terminal.answer("t")
+        shown = terminal.until("apply this")
+        assert [line.strip() for line in shown.splitlines() if line.strip(" |│") == "tried"] == ["│ tried"]
+        terminal.until("your answer", 2)
+        terminal.answer("n")
+        terminal.wait()
+
+
 @pytest.mark.spec("E3")
 def test_a_question_of_the_model_is_answered_by_a_number_or_in_words(program: Program):
     options = [{"label": "Red"}, {"label": "Blue"}]

@@ -1,6 +1,7 @@
 """Keeps the full outputs of a session that were too long for the model, and forks a session together with them."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -23,6 +24,15 @@ def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int
     from assent.tools.support.whole_output import output_name
 
     return output_folder(env, session).piece(output_name(call_id), offset, limit)
+
+
+def whole_output_path(env: Mapping[str, str], session: str, call_id: str) -> str:
+    """The file with the full output of a call; empty if it was not kept."""
+    from assent.files.private_folder import harmless
+    from assent.tools.support.whole_output import output_name
+
+    path = os.path.join(data_folder(env), "outputs", session, harmless(output_name(call_id)))
+    return path if os.path.isfile(path) else ""
 
 
 async def shared_output(store: "BlobStore", session: str, call_id: str, offset: int, limit: int) -> "BlobPiece | None":

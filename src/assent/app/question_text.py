@@ -43,12 +43,14 @@ KEYS: dict[Outcome, str] = {
 }
 
 
-def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True) -> Iterator[str]:
-    """What needs approval, and why. `parts`: with what the model asks, which may also be shown one by one."""
+def question_lines(call: AwaitingApproval, style: Style, *, parts: bool = True, output: bool = True) -> Iterator[str]:
+    """What needs approval, and why. `parts`: with what the model asks, which may also be shown one by one. `output`:
+    with what a trial printed, which may have been shown while it ran.
+    """
     title = f"? {question_title(call.approval.details)}"
     yield from _prose(title, lambda line: style.yellow(style.bold(line)), style)
     if parts or not isinstance(call.approval.details, AskDetails):
-        yield from (f"  {line}" for line in _body(call.approval.details, style))
+        yield from (f"  {line}" for line in _body(call.approval.details, style, output=output))
     if said := description(call.request):
         yield from _prose(f"  the model says: {safe(said, 'label')}", style.dim, style)
     if files := unapproved_files(call.approval):
@@ -173,14 +175,14 @@ def _request_title(urls: tuple[str, ...]) -> str:
     return "Fetch from the web" if from_url(urls[0]) is None else "Connect to a host"
 
 
-def _body(details: Details, style: Style) -> Iterator[str]:
+def _body(details: Details, style: Style, *, output: bool) -> Iterator[str]:
     match details:
         case EditDetails(diff=diff, protected=protected):
             yield from (_diff_line(line, style) for line in safe(diff).splitlines())
             if protected:
                 yield style.red(f"protected: {safe(protected, 'label')}")
         case ExecDetails():
-            yield from _command(details, style)
+            yield from _command(details, style, output=output)
         case InfoDetails(prompt=prompt, urls=urls):
             yield from safe(prompt).splitlines()
             yield from (style.cyan(line) for url in urls for line in _url_lines(url))
@@ -195,7 +197,7 @@ def _body(details: Details, style: Style) -> Iterator[str]:
                 yield from asked_lines(question, style)
 
 
-def _command(details: ExecDetails, style: Style) -> Iterator[str]:
+def _command(details: ExecDetails, style: Style, *, output: bool) -> Iterator[str]:
     narrower = replace(style, width=max(0, style.width - 2))
     yield from (style.bold(f"$ {line}") for line in safe(details.command).split("\n"))
     yield f"in {safe(details.directory, 'label')}"
@@ -204,7 +206,7 @@ def _command(details: ExecDetails, style: Style) -> Iterator[str]:
     colour = {"low": style.dim, "medium": style.yellow, "high": style.red}[details.risk]
     yield from _prose(f"{details.risk} risk: {one_line(short_quotes(details.risk_reason))}", colour, narrower)
     if details.trial is not None:
-        yield from trial_lines(details.trial, style)
+        yield from trial_lines(details.trial, style, output=output)
 
 
 def sandbox_in_words(details: ExecDetails) -> str:

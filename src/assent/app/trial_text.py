@@ -63,12 +63,12 @@ def effect_notes(part: ShownPart) -> list[str]:
     return [safe(note, "label") for note in part.effect.notes]
 
 
-def trial_lines(trial: Trial, style: Style) -> Iterator[str]:
-    """All of it, for places that print lines."""
+def trial_lines(trial: Trial, style: Style, *, output: bool = True) -> Iterator[str]:
+    """All of it, for places that print lines; `output`: with what the command printed."""
     yield from trial_facts(trial)
     if words := stale_in_words(trial):
         yield style.red(words)
-    text, before = last_output(trial)
+    text, before = last_output(trial) if output else ("", 0)
     if before:
         yield style.dim(f"| … {before:,} earlier lines")
     yield from (style.dim(f"| {line}") for line in safe(text).splitlines())

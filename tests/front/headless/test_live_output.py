@@ -6,7 +6,7 @@ import pytest
 
 from assent.app.settled_output import Played
 from assent.app.style import Style
-from assent.events import CallFinished, CallOutput, CallRequest, Envelope
+from assent.events import CallFinished, CallInput, CallOutput, CallRequest, Envelope
 from assent.front.headless.console import Console, clipped
 from assent.front.headless.live_output import LiveOutput
 from assent.front.headless.output_formats import TextOutput
@@ -107,3 +107,27 @@ def test_a_call_that_was_refused_has_no_duration(
 def test_what_is_cut_keeps_its_colours_and_switches_them_off() -> None:
     assert clipped("\x1b[31mabcdef\x1b[0m", 3) == "\x1b[31mabc\x1b[0m"
     assert clipped("\x1b[31mabc\x1b[0m", 3) == "\x1b[31mabc\x1b[0m"
+
+
+def numbered(first: int, last: int) -> list[str]:
+    return [f"│ {number}" for number in range(first, last + 1)]
+
+
+def test_of_a_long_output_the_first_and_the_last_lines_are_shown_and_the_others_counted(
+    output: TextOutput, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prints(output, *(("one", f"{number}\n") for number in range(1, 1001)))
+    assert "… 900 more lines" in capsys.readouterr().err
+    output.event(Envelope(1, 1.0, "s", CallFinished(call_id="one", status="success", result=Result("one", "one", {}))))
+    hidden, *last = capsys.readouterr().err.split("\x1b[K")[-1].splitlines()
+    assert hidden == "│ … 860 lines are not shown here: `assent sessions export s` has them"
+    assert last[:-1] == numbered(961, 1000)
+
+
+def test_a_long_output_is_shown_to_its_end_before_the_command_asks_for_input(
+    output: TextOutput, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prints(output, ("one", "".join(f"{number}\n" for number in range(1, 121))))
+    output.event(Envelope(0, 1.0, "s", CallInput("one")))
+    shown = [line for line in capsys.readouterr().err.replace("\r\x1b[K", "\n").splitlines() if "more" not in line]
+    assert [line for line in shown if line] == numbered(1, 120)

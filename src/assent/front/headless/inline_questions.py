@@ -31,6 +31,7 @@ from assent.events import (
     CallScheduled,
     CommandTaken,
     Envelope,
+    TrialStarted,
 )
 from assent.front.headless.asked_parts import AskedParts, Declined, NextPart
 from assent.front.headless.console import Console
@@ -72,8 +73,16 @@ class TerminalAsker:
     """Asks on a terminal: pass it every event; it prints to stderr and reads lines from stdin."""
 
     def __init__(
-        self, waiting: Callable[[], list[AwaitingApproval]], send: Send, type_in: TypeIn, console: Console, me: str
+        self,
+        waiting: Callable[[], list[AwaitingApproval]],
+        send: Send,
+        type_in: TypeIn,
+        console: Console,
+        me: str,
+        *,
+        shows_output: bool = False,
     ) -> None:
+        """`shows_output`: what commands print is shown here while they run."""
         self._waiting = waiting
         self._input = InlineInput(type_in, console)
         self._keys = TerminalKeys()
@@ -81,6 +90,9 @@ class TerminalAsker:
         self._console = console
         self._style = console.style
         self._me = me
+        self._shows_output = shows_output
+        self._just_tried: set[str] = set()
+        """Calls whose trial has printed its output here since they were last asked about."""
         self._asking: _Asked | None = None
         self._again: Callable[[str], None] | None = None
         """Shows the open question once more, or its next part."""
@@ -139,6 +151,8 @@ class TerminalAsker:
             case CallInput():
                 self._hides = True  # the next line may be a secret again
                 self._next()
+            case TrialStarted(call_id=call_id) if self._shows_output:
+                self._just_tried.add(call_id)
             case ApprovalRequested():
                 self._next()
             case ApprovalAnswered(call_id=call_id, by=by) if self._is_asked(call_id):
@@ -213,7 +227,9 @@ class TerminalAsker:
 
     def _show(self, asked: _Asked, how_many: int = 1, note: str = "") -> None:
         self._console.say("")
-        for line in question_lines(asked.call, self._prose_style(), parts=False):
+        output = asked.call_id not in self._just_tried
+        self._just_tried.discard(asked.call_id)
+        for line in question_lines(asked.call, self._prose_style(), parts=False, output=output):
             self._console.say(line)
         for line in asked.parts.keys() if asked.parts is not None else option_lines(asked.call.approval):
             self._console.tell(f"    {line}")

@@ -109,7 +109,7 @@ async def _run(request: Run, log: SessionLog, output: Output, console: Console) 
     )
     session = resumed or NewSession(request.folder, request.mode, effort=request.effort)
     async with await open_session(log, session, setup, model=request.model) as client:
-        asker = _terminal_asker(client, console) if request.asking == "inline" else None
+        asker = _terminal_asker(client, console, request.output) if request.asking == "inline" else None
         thinking = _thinking_line(client, console) if request.output == "text" and console.redraws else None
         request = replace(request, prompt=filled.prompt)
         if resumed is not None:
@@ -172,10 +172,11 @@ def _notice(text: str) -> None:
     Console.for_stderr().prose(safe(text))
 
 
-def _terminal_asker(client: LocalClient, console: Console) -> "Asker":
+def _terminal_asker(client: LocalClient, console: Console, output: str) -> "Asker":
     from assent.front.headless.inline_questions import TerminalAsker
 
-    return TerminalAsker(client.runner.waiting, client.send, client.type_in, console, client.me)
+    shows = output == "text" and sys.stderr.isatty()
+    return TerminalAsker(client.runner.waiting, client.send, client.type_in, console, client.me, shows_output=shows)
 
 
 def _fill(custom: "CustomPrompt", run: "HeadlessRun", client: LocalClient) -> "Filling":

@@ -5,6 +5,7 @@
 - stream-json: every event as a line, then the summary as the last line.
 """
 
+import os
 import sys
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -16,6 +17,7 @@ from assent.events import (
     ApprovalAnswered,
     ApprovalRequested,
     CallFinished,
+    CallInput,
     CallOutput,
     CallRequest,
     CallRequested,
@@ -39,6 +41,7 @@ from assent.parts import Text
 
 if TYPE_CHECKING:  # imported with the first output
     from assent.front.headless.live_output import LiveOutput
+    from assent.front.headless.shortened_output import ShortenedOutput
     from assent.screen import SafeStream
 
 
@@ -106,6 +109,7 @@ class TextOutput:
         self._streams = sys.stdout.isatty()
         self._text: SafeStream | None = None
         self._live: dict[str, LiveOutput] = {}
+        self._long: dict[str, ShortenedOutput] = {}
         self._printing = ""
         """The call whose unfinished line is on the screen."""
         self._calls: dict[str, CallRequest] = {}
@@ -125,6 +129,8 @@ class TextOutput:
                     self._stream(text)
             case ApprovalRequested() if self._waits:
                 self._note(how_to_answer(envelope.session, envelope.event), whole=True)
+            case ApprovalRequested(call_id=call_id):
+                self._end_live_output(call_id, envelope.session)  # of a trial
             case ApprovalAnswered(outcome="cancel", reason=""):
                 self._refused = True
             case ModelReplied(parts=parts):
@@ -132,14 +138,23 @@ class TextOutput:
                 self._whole([part.text for part in parts if isinstance(part, Text)])
             case CallRequested(request=request):
                 self.known(request)
-            case CallStarted(call_id=call_id):
-                self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
-            case CallOutput() if self._shows_live:
-                self._live_output(envelope.event)
-            case CallFinished():
-                self._finished(envelope.event)
+            case CallStarted() | CallOutput() | CallInput() | CallFinished() as event:
+                self._follow(event, envelope.session)
             case event:
                 self._tell(event)
+
+    def _follow(self, event: CallStarted | CallOutput | CallInput | CallFinished, session: str) -> None:
+        """Shows how a call goes on."""
+        match event:
+            case CallStarted(call_id=call_id):
+                self._note(f"{self._style.dim('▸')} {self._label(call_id)}")
+            case CallOutput():
+                if self._shows_live:
+                    self._live_output(event)
+            case CallInput(call_id=call_id):
+                self._show_last(call_id)  # what the command asks may refer to it
+            case CallFinished():
+                self._finished(event, session)
 
     def _tell(self, event: Event) -> None:
         """Notes what happens besides the reply and the calls."""
@@ -223,24 +238,37 @@ class TextOutput:
             self._console.change(self._indented(f"binary output: {event.received:,} bytes received"))
             return
         live = self._live.get(event.call_id) or self._live.setdefault(event.call_id, _live_output())
-        self._console.lines(*map(self._indented, live.feed(event.text)))
-        if live.current:
-            self._console.change(self._indented(live.current))
+        long = self._long.get(event.call_id) or self._long.setdefault(event.call_id, _shortened())
+        self._console.lines(*map(self._indented, long.feed(live.feed(event.text))))
+        count = f"… {long.held:,} more lines  " if long.held else ""
+        if count or live.current:
+            self._console.change(self._indented(f"{count}{live.current}"))
 
     def _indented(self, line: str) -> str:
         """Sets the output of commands apart from our own messages."""
         return f"{self._style.dim('│ ')}{line}"
 
-    def _end_live_output(self, call_id: str) -> None:
+    def _end_live_output(self, call_id: str, session: str) -> None:
         if live := self._live.pop(call_id, None):
             if self._printing != call_id:
                 self._console.finish_line()
-            self._console.lines(*map(self._indented, live.close()))
+            long = self._long[call_id]
+            self._console.lines(*map(self._indented, long.feed(live.close())))
+            self._show_last(call_id, session)
+            self._long.pop(call_id, None)
         else:
             self._console.finish_line()
 
-    def _finished(self, event: CallFinished) -> None:
-        self._end_live_output(event.call_id)
+    def _show_last(self, call_id: str, session: str = "") -> None:
+        """The end of a long output. With `session`, the call is over."""
+        if (long := self._long.get(call_id)) is None or not long.held:
+            return
+        where = f": {_place_of_all(session, call_id)}" if session else ""
+        hidden = [self._style.dim(f"… {long.hidden:,} lines are not shown here{where}")] if long.hidden else []
+        self._console.lines(*map(self._indented, [*hidden, *long.close()]))
+
+    def _finished(self, event: CallFinished, session: str) -> None:
+        self._end_live_output(event.call_id, session)
         ended = ended_badly(event)
         mark = {"success": self._style.green("✓"), "error": self._style.red("✗"), "cancelled": "⊘"}[event.status]
         mark = self._style.yellow("!") if ended and event.status == "success" else mark
@@ -284,6 +312,20 @@ def _live_output() -> "LiveOutput":
     from assent.front.headless.live_output import LiveOutput
 
     return LiveOutput()
+
+
+def _shortened() -> "ShortenedOutput":
+    from assent.front.headless.shortened_output import ShortenedOutput
+
+    return ShortenedOutput()
+
+
+def _place_of_all(session: str, call_id: str) -> str:
+    """Only what was too long for the model has a file of its own."""
+    from assent.app.output_folders import whole_output_path
+
+    path = whole_output_path(os.environ, session, call_id)
+    return safe(path, "label") if path else f"`assent sessions export {session}` has them"
 
 
 def _safe_stream() -> "SafeStream":
