@@ -120,7 +120,7 @@ def test_of_a_long_output_the_first_and_the_last_lines_are_shown_and_the_others_
     assert "… 900 more lines" in capsys.readouterr().err
     output.event(Envelope(1, 1.0, "s", CallFinished(call_id="one", status="success", result=Result("one", "one", {}))))
     hidden, *last = capsys.readouterr().err.split("\x1b[K")[-1].splitlines()
-    assert hidden == "│ … 860 lines are not shown here: `assent sessions export s` has them"
+    assert hidden == "│ … at least 860 lines are not shown here: `assent sessions export s` has them"
     assert last[:-1] == numbered(961, 1000)
 
 

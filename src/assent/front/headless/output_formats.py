@@ -264,7 +264,7 @@ class TextOutput:
         if (long := self._long.get(call_id)) is None or not long.held:
             return
         where = f": {_place_of_all(session, call_id)}" if session else ""
-        hidden = [self._style.dim(f"… {long.hidden:,} lines are not shown here{where}")] if long.hidden else []
+        hidden = [self._style.dim(f"… at least {long.hidden:,} lines are not shown here{where}")] if long.hidden else []
         self._console.lines(*map(self._indented, [*hidden, *long.close()]))
 
     def _finished(self, event: CallFinished, session: str) -> None:
