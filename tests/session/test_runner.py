@@ -33,6 +33,7 @@ from assent.session.memory_log import MemoryLog
 from assent.session.run_options import RunOptions
 from assent.session.runner import Runner
 from assent.session.sqlite_log import SqliteLog
+from assent.session.state import fold
 from assent.tools.registry import Registry
 from assent.tools.support.background_processes import BackgroundCommands
 from support.doubles import ReadNote, World
@@ -411,6 +412,20 @@ async def test_a_fork_knows_everything_and_goes_its_own_way():
         await harness.until_done()
         assert runner.state.session == harness.session
     assert await harness.log.read(original) == before
+
+
+@pytest.mark.spec("F11")
+@pytest.mark.parametrize(
+    ("title", "forked"), [("Fix it", "Fix it (fork)"), ("Fix it (fork)", "Fix it (fork 2)"), ("", "")]
+)
+async def test_the_name_of_a_fork_says_so(title: str, forked: str):
+    harness = SessionHarness(text("One."))
+    async with await harness.open() as runner:
+        if title:
+            await harness.send(runner, Submit(title))
+            await harness.until_done()
+    copy = await fork_session(harness.log, harness.session)
+    assert (await harness.log.info(copy)).title == fold(copy, await harness.log.read(copy)).title == forked
 
 
 class FullLog(MemoryLog):
