@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from textual.app import App
 
 from assent.front.tui.prompt.kill_ring import KillRing
+from assent.front.tui.steady_input import SteadyInput
 from support.app_harness import AppHarness
 
 MakeHarness = Callable[..., AppHarness]
@@ -19,6 +21,10 @@ LONG = "word " * 40 + "end"
         ("one two three", "ctrl+w ctrl+w ctrl+a ctrl+y", "two threeone "),
         ("one two", "ctrl+u ctrl+y ctrl+y", "one twoone two"),
         ("one two", "ctrl+a ctrl+k ctrl+y", "one two"),
+        ("run --foo_bar=1", "ctrl+w", "run "),
+        ("run --foo_bar=1  ", "ctrl+w", "run "),
+        ("run --foo_bar=1", "alt+backspace", "run --foo_bar="),
+        ("one\ntwo", "ctrl+w ctrl+w", "one"),
         ("one two", "ctrl+a alt+d ctrl+e ctrl+y", " twoone"),
         ("one two", "alt+backspace x ctrl+w ctrl+y alt+y", "one two"),
         ("one two", "alt+b X", "one Xtwo"),
@@ -41,6 +47,20 @@ async def test_the_keys_of_the_shell(harness: MakeHarness, text: str, keys: str,
         on.app.prompt.load(text)
         await on.pilot.press(*keys.split())
         assert on.app.prompt.text == shown
+
+
+@pytest.mark.parametrize(
+    ("secret", "key", "left"),
+    [(False, "ctrl+w", "run "), (False, "alt+backspace", "run --foo_bar="), (True, "ctrl+w", "")],
+)
+async def test_a_field_of_one_line_has_the_same_keys(secret: bool, key: str, left: str):
+    app = App[None]()
+    async with app.run_test() as pilot:
+        field = SteadyInput("run --foo_bar=1", password=secret)
+        await app.mount(field)
+        field.focus()
+        await pilot.press("end", key)
+        assert field.value == left
 
 
 async def test_ctrl_p_and_ctrl_n_recall_earlier_prompts(harness: MakeHarness):

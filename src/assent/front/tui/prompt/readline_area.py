@@ -22,7 +22,8 @@ class ReadlineArea(TextArea):
         Binding("alt+f,alt+right", "cursor_word_right", "forward by a word", show=False),
         Binding("ctrl+h", "delete_left", "delete the previous character", show=False),
         Binding("alt+d", "delete_word_right", "cut the next word", show=False),
-        Binding("ctrl+w,alt+backspace", "delete_word_left", "cut the previous word", show=False),
+        Binding("alt+backspace", "delete_word_left", "cut the previous word", show=False),
+        Binding("ctrl+w", "delete_to_space", "cut back to white space", show=False),
         Binding("ctrl+u", "delete_to_start_of_line", "cut to the start of the line", show=False),
         Binding("ctrl+k", "delete_to_end_of_line_or_delete_line", "cut to the end of the line", show=False),
         Binding("ctrl+y", "yank", "insert what was cut last", show=False),
@@ -65,6 +66,15 @@ class ReadlineArea(TextArea):
 
     def action_delete_word_left(self) -> None:
         self._kill(super().action_delete_word_left)
+
+    def action_delete_to_space(self) -> None:
+        """At the start of a line, the line break is deleted."""
+        row, column = self.cursor_location
+        left = self.document.get_line(row)[:column]
+        if not left or not self.selection.is_empty:
+            self._kill(super().action_delete_word_left)
+        else:
+            self._kill(lambda: self._delete((row, word_start(left)), (row, column)))
 
     def action_delete_word_right(self) -> None:
         self._kill(super().action_delete_word_right)
@@ -124,6 +134,12 @@ class ReadlineArea(TextArea):
         word = self.get_text_range(start, end)
         changed = {"upper": word.upper(), "lower": word.lower(), "capitalize": _capitalized(word)}[how]
         self.replace(changed, start, end, maintain_selection_offset=False)
+
+
+def word_start(left: str) -> int:
+    """Where the last word of what is left of the cursor begins: after white space, as for Ctrl-W in a shell."""
+    words = left.split()
+    return left.rindex(words[-1]) if words else 0
 
 
 def _capitalized(word: str) -> str:
