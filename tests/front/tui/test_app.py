@@ -400,14 +400,31 @@ async def test_another_session_is_opened_and_the_first_one_kept(harness: MakeHar
         await on.until_shown("❯ hi", "✦ Hello.")
 
 
+async def test_instead_of_the_newest_session_that_is_open_elsewhere_the_next_one_is_resumed(harness: MakeHarness):
+    on = harness(says("Hello."), says("Again."))
+    async with on.open(prompt="first"):
+        await on.until_idle()
+        first = on.runner.state.session
+        await on.app.switch(None)
+        await on.app.submit("second")
+        await on.until_idle()
+        other = harness()
+        async with other.open(session="latest"):
+            await other.until_shown("Skipped “second”", "it is open in another process")
+            assert other.runner.state.session == first
+            await other.say("/sessions")
+            await other.until_shown("○  second", "●  first")
+
+
 async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()
         other = harness()
         async with other.open(session=on.runner.state.session):
-            await other.until_shown("The session cannot be opened", "no session · ")
+            await other.until_shown("The session cannot be opened", "Choose another with /sessions", "no session · ")
             await other.say("anyone?")
-            await other.until_shown("No session is open")
+            await other.until(lambda: other.shown.count("✗ The session cannot be opened") == 2)  # once for each Enter
+            assert other.app.prompt.text == "anyone?" and "No session is open" not in other.shown
             await other.say("/sessions")
             await other.until_shown("Enter open")
             await other.press("escape")

@@ -1,5 +1,7 @@
 """The numbers of a session: counted from its events, and drawn with bars."""
 
+from collections.abc import Callable
+
 import pytest
 from textual.content import Content
 
@@ -23,6 +25,7 @@ from assent.events import (
     TurnFinished,
 )
 from assent.front.tui.stats import (
+    ModelUse,
     Tally,
     bar,
     model_stats,
@@ -33,6 +36,8 @@ from assent.front.tui.stats import (
 from assent.models.gemini.gemini_provider import LONG_INPUT
 from assent.models.model_facts import Prices
 from assent.parts import Failure, Result, Usage
+from support.app_harness import AppHarness
+from support.program import says
 
 pytestmark = pytest.mark.spec("G5")
 
@@ -107,8 +112,8 @@ def test_each_model_has_its_own_count_and_cost():
     tally = tally_of(a_session())
     pro = tally.models["gemini-2.5-pro"]
     assert (pro.requests, pro.usage) == (1, Usage(1000, 100, 50, 400))
-    assert pro.cost == pytest.approx((600 * 1.25 + 400 * 0.125 + 150 * 10) / 1e6)
-    assert pro.cost is not None and tally.cost == pytest.approx(pro.cost + (2000 * 0.30 + 10 * 2.5) / 1e6)
+    assert pro.dollars == pytest.approx((600 * 1.25 + 400 * 0.125 + 150 * 10) / 1e6)
+    assert tally.spent.dollars == pytest.approx(pro.dollars + (2000 * 0.30 + 10 * 2.5) / 1e6)
 
 
 def test_the_time_while_the_session_was_closed_is_not_counted():
@@ -129,9 +134,30 @@ def test_the_time_while_the_session_was_closed_is_not_counted():
 def test_a_model_without_a_price_makes_the_cost_unknown_and_says_what_to_do():
     events = at((1, ModelReplied(prompt_id="p", model="mystery", parts=(), finish="stop", usage=Usage(5, 5))))
     tally = tally_of(events)
-    assert tally.cost is None
-    assert "no price for mystery" in session_stats(tally).plain and "[prices." in session_stats(tally).plain
-    assert "unknown" in model_stats(tally).plain
+    assert tally.spent.unpriced == 1
+    assert "unknown: no price for mystery" in session_stats(tally).plain
+    assert "[prices." in session_stats(tally).plain
+    assert model_stats(tally).plain.count("?") == 1
+
+
+def test_what_a_model_with_a_price_has_cost_is_kept_when_another_has_none():
+    known = ModelReplied(prompt_id="p", model="gemini-2.5-pro", parts=(), finish="stop", usage=Usage(100_000))
+    unknown = ModelReplied(prompt_id="p", model="mystery", parts=(), finish="stop", usage=Usage(5, 5))
+    tally = tally_of(at((1, known), (2, unknown), (3, known)))
+    assert (tally.spent.dollars, tally.spent.unpriced) == (pytest.approx(0.25), 1)
+    assert "Cost  $0.2500+?: no price for mystery" in session_stats(tally).plain
+
+
+async def test_the_last_line_keeps_the_cost_when_a_model_has_no_price(harness: Callable[..., AppHarness]):
+    async with harness(says("One.")).open(prompt="go") as on:
+        await on.until_idle()
+        tally = on.app.feed.tally
+        tally.models["gemini-2.5-pro"] = ModelUse(1, Usage(100_000), 0.125)
+        on.app.show_status()
+        await on.until_shown("$0.12")
+        tally.models["mystery"] = ModelUse(1, Usage(5, 5), 0.0, 1)
+        on.app.show_status()
+        await on.until_shown("$0.12+?")
 
 
 def test_the_users_own_price_comes_before_the_list():

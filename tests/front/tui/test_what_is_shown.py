@@ -4,10 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
+from assent.app.person_calls import undo_command
+from assent.events import CallFinished, TurnFinished
 from assent.front.tui.answer_screens import ReasonScreen
+from assent.front.tui.bars import StatusLine
 from assent.front.tui.scrollback import print_lines
+from assent.front.tui.steps_in_work import StepsInWork
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import NEW_BELOW
+from assent.parts import Result, TodosDisplay
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell, write
 
@@ -49,6 +54,36 @@ async def test_steps_that_are_all_done_leave_the_screen_and_stay_in_the_transcri
         await on.until_shown("Finished.", "│ ✓ Run the tests")
         assert not on.app.query_one(TodoView).display
         assert on.shown.count("Run the tests") == 1  # only the newest list
+
+
+@pytest.mark.spec("G2")
+async def test_unfinished_steps_leave_the_screen_after_a_turn_that_does_not_touch_them(harness: MakeHarness):
+    async with harness(asks_for(PLAN), says("One."), says("Two."), HANGS).open(size=(80, 40)) as on:
+        for prompt in ("go", "something else"):
+            await on.app.submit(prompt)
+            await on.until_idle()
+        await on.app.submit("and something else")
+        await on.until_shown("Now I wait")
+        assert on.runner.state.todos and not on.app.query_one(TodoView).display
+
+
+def test_steps_are_current_until_the_end_of_a_turn_that_does_not_touch_them():
+    steps, ended = StepsInWork(), TurnFinished("p", "completed")
+    changed = CallFinished(
+        call_id="c", status="success", result=Result("c", "write_todos", {}), display=TodosDisplay(())
+    )
+    seen: list[bool] = []
+    for event in (changed, ended, ended, changed):
+        steps.apply(event)
+        seen.append(steps.current)
+    assert seen == [True, True, False, True]
+
+
+async def test_the_status_line_says_that_a_command_runs_and_not_what_the_model_thought_before(harness: MakeHarness):
+    call = {"chunks": [{"thought": "**Thinking hard** about it."}, {"call": shell("sleep 1000")}]}
+    async with harness(call).open(prompt="go", mode="yolo") as on:
+        await on.until_shown("Running", "Esc to cancel")
+        assert "Thinking hard" not in str(on.app.query_one(StatusLine).render())
 
 
 @pytest.mark.spec("G2")
@@ -265,3 +300,37 @@ async def test_a_command_of_the_person_that_prints_nothing_shows_no_empty_line(h
         await on.until_shown("✓ run_shell_command  cd .")
         await on.settle()
         assert "│" not in on.shown
+
+
+# --- endings ---
+
+
+@pytest.mark.spec("G2")
+async def test_a_turn_that_is_cancelled_after_a_refused_one_is_called_cancelled(harness: MakeHarness):
+    async with harness(asks_for(shell("make deploy")), HANGS).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("n")
+        await on.until_shown("Refused, so the turn ends here")
+        await on.say("go on")
+        await on.until_shown("Now I wait")
+        await on.press("escape")
+        await on.until_shown("Cancelled. What was done is kept.")
+        assert on.shown.count("Refused, so") == 1
+
+
+@pytest.mark.spec("G2")
+async def test_a_long_change_that_is_undone_is_shortened_like_every_change(harness: MakeHarness):
+    long = "".join(f"line {number}\n" for number in range(300))
+    async with harness(asks_for(write("a.txt", long)), says("Done.")).open(mode="auto_edit", prompt="go") as on:
+        await on.until_idle()
+        on.app.clear_screen()
+        await on.app.send(undo_command("write", "ann"))
+        await on.until(lambda: not (on.folder / "a.txt").exists())
+        await on.until_shown("more lines")
+
+
+@pytest.mark.spec("G2")
+async def test_the_text_of_the_conversation_marks_a_command_that_failed(harness: MakeHarness):
+    async with harness(asks_for(shell("exit 2")), says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        assert "! run_shell_command  exit 2  (exit 2)" in on.app.reading().conversation().text

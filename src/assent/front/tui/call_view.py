@@ -52,14 +52,14 @@ def _head(styler: TextStyler, call: ToolCall, width: int, *, unfolded: bool) -> 
     name = call.request.tool
     about = " ".join(safe(call_about(call.request), "label").split())
     left = Text.assemble(
-        (f"{_mark(call)} ", _colour(styler, call)),
+        (f"{mark(call)} ", _colour(styler, call)),
         (safe(name, "label"), "bold"),
         (f"  {about}", ""),
     )
     return ends(left, _right(styler, call, unfolded=unfolded, roomy=width >= BRIEF_WIDTH), width, styler)
 
 
-def _mark(call: ToolCall) -> str:
+def mark(call: ToolCall) -> str:
     return "!" if isinstance(call, Success) and ended_badly(call) else MARKS[type(call)]
 
 

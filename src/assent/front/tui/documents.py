@@ -7,8 +7,8 @@ from textual.strip import Strip
 
 from assent.app.call_states import Terminal, ToolCall
 from assent.app.settled_output import settled
-from assent.app.wording import call_about, first_text
-from assent.front.tui.call_view import MARKS, whole_call
+from assent.app.wording import call_about, ended_badly, first_text
+from assent.front.tui.call_view import mark, whole_call
 from assent.front.tui.text_style import TextStyler, plain
 from assent.front.tui.transcript_model import CallItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
 from assent.front.tui.viewer import Document
@@ -81,7 +81,8 @@ def _told(items: Iterable[Item], calls: Calls) -> Iterator[str]:
 
 
 def _told_call(call: ToolCall) -> str:
-    head = f"{MARKS[type(call)]} {call.request.tool}  {call_about(call.request)}"
+    ended = ended_badly(call) if isinstance(call, Terminal) else ""
+    head = f"{mark(call)} {call.request.tool}  {call_about(call.request)}{ended and f'  ({ended})'}"
     lines = output_of(call).rstrip("\n").split("\n")
     if len(lines) > OUTPUT_IN_CONVERSATION:
         half = OUTPUT_IN_CONVERSATION // 2

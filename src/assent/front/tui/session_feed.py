@@ -10,6 +10,7 @@ from assent.app.command_sender import Outcomes
 from assent.app.pricing import Prices
 from assent.events import Envelope, PromptsQueued
 from assent.front.tui.stats import Tally
+from assent.front.tui.steps_in_work import StepsInWork
 
 Listen = Callable[[Callable[[], None]], Callable[[], None]]
 """Takes a function to call when something happens; returns a function to stop."""
@@ -19,15 +20,18 @@ class SessionFeed:
     def __init__(self, prices: Prices | None = None) -> None:
         self.tally = Tally(prices=prices or Prices())
         self.outcomes = Outcomes()
+        self.steps = StepsInWork()
         self._listeners: list[Callable[[], None]] = []
 
     def recall(self, envelope: Envelope) -> None:
         """An event from before we attached: it counts, but nobody waits for it, so its outcome is not kept."""
         self.tally.apply(envelope)
+        self.steps.apply(envelope.event)
 
     def tell(self, envelope: Envelope) -> None:
         """Deltas and live output do not notify the listeners."""
         self.tally.apply(envelope)
+        self.steps.apply(envelope.event)
         if envelope.seq or isinstance(envelope.event, PromptsQueued):
             self.outcomes.tell(envelope)
             self._call_all()

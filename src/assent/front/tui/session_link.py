@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from assent.app.wording import who
+from assent.app.wording import safe, who
 from assent.commands import Command
 from assent.events import (
     ApprovalAnswered,
@@ -15,12 +15,13 @@ from assent.events import (
     CommandTaken,
     Envelope,
     ModeChanged,
+    ModelReplied,
     PromptSubmitted,
     TextDelta,
     ThoughtDelta,
     TurnFinished,
 )
-from assent.front.tui.host import NO_CHOICES, NO_SESSION, Choices
+from assent.front.tui.host import NO_CHOICES, Choices
 from assent.front.tui.opening_notes import check_model, introduce
 from assent.front.tui.session_feed import SessionFeed
 from assent.front.tui.transcript_model import TranscriptModel
@@ -76,20 +77,37 @@ class SessionLink:
         self._settled.clear()
         self._wanted = session
         try:
-            self.client = await app.host.open(session, choices)
+            self.client, skipped = await self._open_free(session, choices)
             await self._show(self.client)
         except Exception as error:  # whatever it is, the person is told and can try something else
             self._problem = f"The session cannot be opened: {error}"
-            app.note(self._problem, "error")
+            app.note(f"{self._problem}. Choose another with /sessions, or start one with /clear.", "error")
             self._status.no_session()
             return
         finally:
             self._settled.set()
         self._status.at(app.host.folder, await app.host.branch())
         await introduce(app, self.client, note)
+        if skipped:
+            app.note(skipped, "warning")
         app.spawn(check_model(app, self.client))
         if first_prompt:
             await app.submit(first_prompt)
+
+    async def _open_free(self, session: str | None, choices: Choices) -> "tuple[SessionClient, str]":
+        """Instead of the newest session, if that is open elsewhere, the newest of this folder that is not; then also
+        what to say about that.
+        """
+        host = self._app.host
+        try:
+            return await host.open(session, choices), ""
+        except Exception:
+            here = [one for one in await host.sessions() if one.folder == host.folder] if session == "latest" else []
+            free = next((one for one in here if not one.held), None)
+            if free is None or not here[0].held:
+                raise
+        skipped = safe(here[0].title or here[0].id, "label")
+        return await host.open(free.id, choices), f"Skipped “{skipped}” ({here[0].id}): it is open in another process."
 
     async def _show(self, client: "SessionClient") -> None:
         conversation = TranscriptModel(self.me)
@@ -192,6 +210,8 @@ class SessionLink:
                 return
             case ThoughtDelta(subject=subject) if subject:
                 self._status.thinking = subject
+            case ModelReplied():
+                self._status.thinking = ""
             case CommandTaken(key=key, problem=problem) if key in self._sent:
                 self._sent.discard(key)
                 if problem and problem != "withdrawn":
@@ -227,10 +247,8 @@ class SessionLink:
         """Whether it has arrived. If not, the person is told why."""
         if self._lost:
             await self._open_again()
-        elif self.client is None:  # perhaps what was wrong has been put right
+        elif self.client is None:  # perhaps what was wrong has been put right; if not, that is said again
             await self.open(self._wanted)
-        if self.client is None:
-            self._app.note(NO_SESSION, "error")
         return self.client is not None and await self._sent_to(self.client, command)
 
     async def _open_again(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from textual.content import Content
 
-from assent.app.pricing import Prices, money, price_date
+from assent.app.pricing import Prices, Spending, cost_words, money, price_date
 from assent.app.wording import count, safe, span
 from assent.events import (
     ApprovalAnswered,
@@ -38,8 +38,13 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 class ModelUse(Struct):
     requests: int = 0
     usage: Usage = Usage()
-    cost: float | None = 0.0
-    """None once one request has no known price."""
+    dollars: float = 0.0
+    unpriced: int = 0
+    """Requests that used something for which no price is known."""
+
+    @property
+    def spent(self) -> Spending:
+        return Spending(self.requests, self.usage.total, self.dollars, self.unpriced)
 
 
 class ToolUse(Struct, kw_only=True):
@@ -145,7 +150,8 @@ class Tally(Struct, kw_only=True):
         use.requests += 1
         use.usage += usage
         cost = self.prices.cost(model, usage)
-        use.cost = None if cost is None or use.cost is None else use.cost + cost
+        use.dollars += cost or 0.0
+        use.unpriced += cost is None and usage != Usage()
 
     def _finished(self, call_id: str, status: CallStatus, ts: float) -> None:
         tool = self._tool(call_id)
@@ -186,9 +192,8 @@ class Tally(Struct, kw_only=True):
         return sum((use.usage for use in self.models.values()), Usage())
 
     @property
-    def cost(self) -> float | None:
-        costs = [use.cost for use in self.models.values()]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+    def spent(self) -> Spending:
+        return sum((use.spent for use in self.models.values()), Spending())
 
 
 # --- as text ---
@@ -248,7 +253,7 @@ def _model_section(name: str, use: ModelUse) -> Content:
         ("  of which cached", usage.cached, f"{usage.cached:,}"),
         ("output", usage.output, f"{usage.output:,}"),
         ("thoughts", usage.thoughts, f"{usage.thoughts:,}"),
-        ("cost", 0, money(use.cost)),
+        ("cost", 0, cost_words(use.spent) or money(0)),
     ]
     return _section(f"{safe(name, 'label')} ({count(use.requests, 'request')})", lines)
 
@@ -293,10 +298,10 @@ def _cost_line(tally: Tally) -> Content:
     own = any(tally.prices.is_own(model) for model in tally.models)
     dates = sorted({date for model in tally.models if (date := price_date(model))})
     source = "by your prices in settings.toml" if own else f"by list prices of {', '.join(dates)}" if dates else ""
-    if tally.cost is None:
-        unpriced = ", ".join(safe(name, "label") for name, use in tally.models.items() if use.cost is None)
-        return Content(f'Cost  unknown: no price for {unpriced}. Set it in settings.toml under [prices."MODEL"].')
-    return Content.assemble(("Cost", "bold"), f"  {money(tally.cost)}  ", (source, "dim"))
+    if unpriced := ", ".join(safe(name, "label") for name, use in tally.models.items() if use.unpriced):
+        known = cost_words(tally.spent) if tally.spent.dollars else "unknown"
+        return Content(f'Cost  {known}: no price for {unpriced}. Set it in settings.toml under [prices."MODEL"].')
+    return Content.assemble(("Cost", "bold"), f"  {money(tally.spent.dollars)}  ", (source, "dim"))
 
 
 def _page(*sections: Content) -> Content:

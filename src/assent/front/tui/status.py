@@ -25,7 +25,7 @@ class StatusUpdater:
         self._over = False
         """The session has ended: whatever ran in it is not running any more."""
         self.thinking = ""
-        """What the model is thinking about, in its own words."""
+        """What the model is thinking about, in its own words; empty once its reply is complete."""
 
     def begin(self) -> None:
         self._foot.put(self._facts)
@@ -76,7 +76,8 @@ class StatusUpdater:
         )
         self._foot.put(self._facts)
         self._app.query_one(QueueView).put(state.queued, elsewhere=self._inside, typing=not self._app.prompt.is_empty)
-        todos = state.todos if state.open_prompt is not None and not self._over else ()
+        works = state.open_prompt is not None and not self._over
+        todos = state.todos if works and self._app.feed.steps.current else ()
         self._app.query_one(TodoView).put(todos, asking=bool(state.waiting()))
         self._say_what_runs(state)
 
@@ -103,7 +104,7 @@ class StatusUpdater:
         elif any(call.wanted is not None for call in running):
             status.busy(running[0].started_at, "Waiting for your input", hint)
         elif state.open_prompt is not None:
-            status.busy(state.busy_since, self.thinking or "Working", hint)
+            status.busy(state.busy_since, "Running" if running else self.thinking or "Working", hint)
         elif running:
             status.busy(running[0].started_at, "Running", hint)
         else:
@@ -111,5 +112,9 @@ class StatusUpdater:
             status.idle()
 
     def _cost(self) -> str:
+        """A `+?` stands for what was used without a known price; on its own, that is no cost to show."""
         tally = self._app.feed.tally
-        return "" if tally.cost is None or not tally.usage.total else f"${tally.cost:.2f}"
+        spent = tally.spent
+        if not spent.tokens or (spent.unpriced and not spent.dollars):
+            return ""
+        return f"${spent.dollars:.2f}{'+?' if spent.unpriced else ''}"

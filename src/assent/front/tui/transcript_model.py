@@ -160,7 +160,7 @@ class TranscriptModel:
         self._unfinished = 0
         """The index of the first item of the reply that is still arriving."""
         self._refused = False
-        """Whether a person refused a call of the newest reply, without a reason."""
+        """Whether a person refused a call of the newest reply, without a reason. It counts until the turn ends."""
         self._plan: CallItem | None = None
         """The call with the newest list of steps; it is shown in full when the turn is over."""
         self._typed: dict[str, str] = {}
@@ -204,7 +204,8 @@ class TranscriptModel:
                 self._touch(call_id)
             case CallRequested(request=request):
                 item = self._calls[request.call_id] = CallItem(request.call_id)
-                item.unfolded = request.initiator == "person"  # whoever ran it wants to see the output
+                # whoever ran a command wants to see its output; what `/undo` changes may be long
+                item.unfolded = request.initiator == "person" and "command" in request.args
                 self.add(item)
             case PromptSubmitted() | ModelReplied() | ModelRetry() | TurnFinished():
                 self._converse(envelope.event)
@@ -251,8 +252,10 @@ class TranscriptModel:
                 if status in ENDINGS:
                     refused = status == "cancelled" and self._refused
                     self.add(NoteItem(*(REFUSED if refused else ENDINGS[status])))
+                self._refused = False
             case TurnFinished(failure=failure):
                 self._drop_unfinished()
+                self._refused = False
                 self.add(NoteItem(failure.message if failure else "", "error"))
 
     def _rewind(self, prompt_id: str, by: str) -> None:
