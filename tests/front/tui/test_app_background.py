@@ -9,6 +9,7 @@ import pytest
 from assent.events import BackgroundEnded, BackgroundKept, CallFinished
 from assent.front.tui.farewell import farewell
 from assent.front.tui.lists import ListScreen
+from assent.front.tui.quit_screen import QuitScreen
 from support.app_harness import AppHarness
 from support.program import Json, asks_for, says, shell
 from support.waiting import until
@@ -88,7 +89,44 @@ async def test_whoever_leaves_is_told_which_commands_ended_with_the_session(harn
             await on.until_shown("running, kept")
         assert on.app.client is not None
         (one,) = on.app.client.state.background.values()
-    told = "1 background command ended with the session; to keep one running, use /tasks before you leave."
+    told = "1 background command ended with the session; to keep one running, press k in /tasks."
     assert (told in farewell(on.app.link)) is not keep
     if keep:
         os.kill(one.pid, signal.SIGKILL)
+
+
+LEAVES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("ctrl+d",), "ctrl+d"),
+    (("ctrl+c",), "ctrl+c"),
+    ((*"/quit", "enter"), "ctrl+c"),
+    ((*"exit", "enter"), "ctrl+d"),
+)
+
+
+@pytest.mark.parametrize(("keys", "again"), LEAVES)
+async def test_quitting_asks_once_before_it_stops_a_background_command(
+    harness: MakeHarness, keys: tuple[str, ...], again: str
+):
+    async with harness(asks_for(server("exec sleep 1000")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_idle()
+        await on.pilot.press(*keys)
+        await on.until_screen(QuitScreen)
+        await on.until_shown("Leave this session?", "1 background command would be stopped", "/tasks")
+        await on.press("escape")
+        await on.until(lambda: len(on.app.screen_stack) == 1)
+        assert on.app.is_running
+        await on.pilot.press(*keys)
+        await on.until_screen(QuitScreen)
+        await on.pilot.press(again)
+        await on.until(lambda: not on.app.is_running)
+
+
+async def test_a_terminal_that_is_closed_does_not_wait_for_an_answer(harness: MakeHarness):
+    async with harness(asks_for(server("exec sleep 1000")), says("Done.")).open(prompt="go") as on:
+        await on.until_asked()
+        await on.press("y")
+        await on.until_idle()
+        os.kill(os.getpid(), signal.SIGHUP)
+        await on.until(lambda: not on.app.is_running)

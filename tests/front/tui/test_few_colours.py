@@ -1,5 +1,7 @@
 """Terminals with 256 colours: surfaces are grey there, not navy, and the colours with a meaning stay."""
 
+from collections.abc import Callable
+
 import pytest
 from rich.color import ColorSystem
 from rich.segment import Segment
@@ -8,8 +10,11 @@ from textual import constants
 from textual.color import Color
 
 from assent.front.tui.few_colours import FewColours
+from assent.front.tui.lists import ListScreen
 from assent.front.tui.terminal_app import AssentApp
 from assent.front.tui.themes import LOOKS
+from support.app_harness import AppHarness
+from support.program import says
 from support.recorded_session import RecordedHost, RecordedSession
 
 GREYS = {16, 231, *range(232, 256)}
@@ -51,3 +56,19 @@ def test_the_app_does_so_only_where_there_are_no_more_colours(
     monkeypatch.setattr(constants, "COLOR_SYSTEM", colours)
     app = AssentApp(RecordedHost(RecordedSession()))
     assert any(isinstance(one, FewColours) for one in app.get_line_filters()) is filtered
+
+
+async def test_with_no_color_only_the_terminals_own_colours_are_used(
+    harness: Callable[..., AppHarness], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with harness(says("Hello.")).open(prompt="hi") as on:
+        on.app.set_look("plain")
+        await on.until_idle()
+        await on.say("/theme")
+        await on.until_screen(ListScreen)
+        await on.until_shown("in use")
+        strips = on.app.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+        styles = [(segment.text, segment.style) for strip in strips for segment in strip if segment.style]
+        assert not [text for text, style in styles if style.color or style.bgcolor]
+        assert any("plain" in text for text, style in styles if style.reverse), "the choice is visible"

@@ -130,7 +130,7 @@ class AppContext:
         self._app.set_look(name)
 
     def quit(self) -> None:
-        self._app.exit()
+        self._app.quit()
 
 
 class ContextCompletions:

@@ -18,5 +18,5 @@ def farewell(link: "SessionLink", again: str = "assent --resume") -> list[str]:
         lines.insert(0, f"{calls} waiting for your answer, here or from elsewhere (assent answer).")
     if link.left_stopped:
         ended = count(link.left_stopped, "background command")
-        lines.append(f"{ended} ended with the session; to keep one running, use /tasks before you leave.")
+        lines.append(f"{ended} ended with the session; to keep one running, press k in /tasks.")
     return lines

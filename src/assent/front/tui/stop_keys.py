@@ -1,4 +1,5 @@
 """The keys that stop and quit: Ctrl-C and Esc stop what is running, Ctrl-D quits. They mean the same as in `assent -p`.
+Quitting asks first if commands in the background would be stopped.
 
 What waits in the queue is held when a turn is stopped, and sent with Enter.
 """
@@ -13,6 +14,8 @@ from assent.app.call_states import Executing
 from assent.commands import CancelCall, CancelTurn, Command, ReleaseQueue, Withdraw
 
 if TYPE_CHECKING:
+    from assent.front.tui.lists import Chosen
+    from assent.front.tui.quit_screen import QuitScreen
     from assent.front.tui.terminal_app import AssentApp
 
 QUIT_SECONDS = 2.0
@@ -24,6 +27,8 @@ class Stopping:
         self._quit_until = 0.0
         self._stopped = ""
         """The turn that was told to stop last."""
+        self._question: QuitScreen | None = None
+        """Whether to quit although something would be stopped; the latest one."""
 
     # --- keys ---
 
@@ -35,7 +40,9 @@ class Stopping:
     def interrupt(self) -> None:
         """Ctrl-C: closes a screen, or stops what runs, or clears the input; with nothing to do, twice quits."""
         app = self._app
-        if isinstance(app.screen, ModalScreen):
+        if self._question is not None and app.screen is self._question:
+            self._question.action_leave()
+        elif isinstance(app.screen, ModalScreen):
             app.screen.dismiss(None)
         elif wishes := self._to_stop("The user pressed Ctrl-C."):
             self._keep_half_an_answer()
@@ -66,10 +73,26 @@ class Stopping:
         """
         if not self._app.prompt.is_empty:
             raise SkipAction
-        if self._runs:
+        if self._runs or self._runs_in_background:
             self._quit_or_ask("Ctrl-D", " What is running will be stopped.")
         else:
             self._app.exit()
+
+    def quit(self) -> None:
+        """Quits, unless something would be stopped and the person wants to stay."""
+        from assent.front.tui.quit_screen import QuitScreen
+        from assent.front.tui.slash.slash_helpers import loss_by_leaving
+
+        if not (loss := loss_by_leaving(self._app.context)):
+            self._app.exit()
+            return
+
+        def answered(chosen: "Chosen | None") -> None:
+            if chosen is not None and chosen.row.key == "yes":
+                self._app.exit()
+
+        self._question = QuitScreen(loss)
+        self._app.push_screen(self._question, answered)
 
     # --- the queue ---
 
@@ -117,7 +140,16 @@ class Stopping:
         running = any(isinstance(call, Executing) for call in client.state.pending())
         return running or (client.state.open_prompt is not None and not client.state.waiting())
 
+    @property
+    def _runs_in_background(self) -> bool:
+        client = self._app.client
+        background = client.state.background.values() if client is not None else ()
+        return not self._app.host.keeps_running and any(not one.outcome and not one.kept for one in background)
+
     def _quit_or_ask(self, key: str, loss: str = "") -> None:
+        if self._runs_in_background:
+            self.quit()
+            return
         if time.monotonic() < self._quit_until:
             self._app.exit()
             return

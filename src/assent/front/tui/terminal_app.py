@@ -37,6 +37,7 @@ from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
 from assent.front.tui.mode_cycle import ModeCycle
+from assent.front.tui.own_colours import OwnColours
 from assent.front.tui.prompt.paste_driver import GuardedDriver
 from assent.front.tui.prompt.prompt_box import PromptBox
 from assent.front.tui.prompt.prompt_input import PromptInput
@@ -48,7 +49,7 @@ from assent.front.tui.session_link import SessionLink
 from assent.front.tui.status import StatusUpdater
 from assent.front.tui.stop_keys import Stopping
 from assent.front.tui.text_style import TextStyler
-from assent.front.tui.themes import DEFAULT_LOOK, LOOKS, chosen_look
+from assent.front.tui.themes import DEFAULT_LOOK, LOOKS, WITHOUT_COLOURS, chosen_look
 from assent.front.tui.todo_view import TodoView
 from assent.front.tui.transcript import Transcript
 from assent.front.tui.transcript_model import Item, NoteItem, Tone, TranscriptModel
@@ -125,9 +126,12 @@ class AssentApp(App[None]):
         for one in LOOKS.values():
             self.register_theme(one.theme)
         self.theme = look
+        self._own_colours = OwnColours()
         self._few_colours = FewColours(enabled=self.console.color_system == "256")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
+        if self.no_color and self.theme == WITHOUT_COLOURS:
+            return [self._own_colours]
         return [*super().get_line_filters(), *([self._few_colours] if self._few_colours.enabled else [])]
 
     def _fatal_error(self) -> None:
@@ -265,7 +269,7 @@ class AssentApp(App[None]):
 
     async def _take(self, message: PromptInput.Submitted) -> None:
         if message.text.strip() in LEAVING:
-            self.exit()
+            self.quit()
             return
         await self.link.settled()
         self.conversation.typed(message.text, message.shown)
@@ -414,6 +418,9 @@ class AssentApp(App[None]):
 
     def action_leave(self) -> None:
         self._stopping.leave()
+
+    def quit(self) -> None:
+        self._stopping.quit()
 
     def action_escape(self) -> None:
         self._stopping.escape()

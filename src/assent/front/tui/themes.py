@@ -240,10 +240,12 @@ LOOKS: dict[str, Look] = {
     ),
 }
 DEFAULT_LOOK = "dark"
+WITHOUT_COLOURS = "plain"
+"""With NO_COLOR, it is drawn in the terminal's own colours."""
 
 
 def chosen_look(chosen: str, env: Mapping[str, str]) -> str:
     """The look chosen earlier; without a choice, NO_COLOR decides."""
     if chosen in LOOKS:
         return chosen
-    return "plain" if env.get("NO_COLOR") else DEFAULT_LOOK
+    return WITHOUT_COLOURS if env.get("NO_COLOR") else DEFAULT_LOOK

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -97,11 +98,14 @@ async def confirm(context: "SlashContext", question: str, detail: str, yes: str)
 
 async def may_leave(context: "SlashContext") -> bool:
     """Whether the session may be closed: what runs in it is stopped, unless a server runs it."""
-    stopped = _stopped_by_leaving(context)
-    if not stopped:
-        return True
-    detail = f"{' and '.join(stopped)} would be stopped. Questions and queued messages are kept."
-    return await confirm(context, "Leave this session?", detail.capitalize(), "Leave it")
+    loss = loss_by_leaving(context)
+    return not loss or await confirm(context, "Leave this session?", loss, "Leave it")
+
+
+def loss_by_leaving(context: "SlashContext") -> str:
+    """In words; empty if nothing is stopped."""
+    stopped = " and ".join(_stopped_by_leaving(context))
+    return f"{stopped} would be stopped. Questions and queued messages are kept.".capitalize() if stopped else ""
 
 
 def _stopped_by_leaving(context: "SlashContext") -> list[str]:
@@ -134,6 +138,21 @@ def still(rows: Sequence[Row]) -> Callable[[], Awaitable[Sequence[Row]]]:
 
 def when(ts: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(ts))
+
+
+def short_when(ts: float, now: float | None = None) -> str:
+    """For columns: the time of today, and the day of what is older."""
+    then, today = time.localtime(ts), time.localtime(now)
+    days = _day_number(today) - _day_number(then)
+    if days == 0:
+        return time.strftime("%H:%M", then)
+    if days == 1:
+        return "yesterday"
+    return f"{then.tm_mday} {time.strftime('%b', then)}" + ("" if then.tm_year == today.tm_year else f" {then.tm_year}")
+
+
+def _day_number(day: time.struct_time) -> int:
+    return date(day.tm_year, day.tm_mon, day.tm_mday).toordinal()
 
 
 def size(count: int) -> str:
