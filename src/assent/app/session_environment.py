@@ -12,7 +12,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from assent.app.context_loading import load_context
 from assent.app.model_access import ModelAccess
@@ -43,6 +43,7 @@ from assent.models.provider_registry import provider_of
 from assent.policy.rules import Rule
 from assent.policy.trust import CONFIG_FOLDER
 from assent.session.run_options import RunOptions
+from assent.tools.declared import PLAN
 from assent.tools.registry import Registry
 from assent.tools.support.background_processes import BackgroundCommands
 from assent.tools.support.known_contents import KnownContents
@@ -61,6 +62,8 @@ NOTICE_AFTER = 2.0
 
 SUMMARY_ROOM = 1.5
 """Times the estimated size of a request: the estimate is rough, and the summary needs room, too."""
+
+Offered = Literal["always", "in plan mode", "never"]
 
 
 class SessionEnvironment:
@@ -124,6 +127,12 @@ class SessionEnvironment:
         """All rules that apply here, including those for trusted servers. Raises BadRule."""
         trusted = (_trusting(server) for server in self.servers if server.entry.trust)
         return (*collect_rules(self._env, self._folder, self.registry.names(), given), *trusted)
+
+    def offered(self, tool: str) -> Offered:
+        """When the model is offered this tool."""
+        if not self.registry.offers(tool):
+            return "never"
+        return "in plan mode" if tool == PLAN else "always"
 
     def standing_grants(self) -> list[Grant]:
         """What people have allowed here in earlier sessions, for later ones."""

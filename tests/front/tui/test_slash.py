@@ -436,6 +436,48 @@ async def test_tools_are_listed_filtered_and_described(preferences: Path):
         await slash.finish()
 
 
+async def test_only_the_tools_that_the_model_is_offered_are_listed(preferences: Path):
+    async with open_slash(SessionHarness(), preferences) as slash:
+        slash.app.host.tool_infos = [
+            ToolInfo("read_file", "Reads a file.", "read"),
+            ToolInfo("propose_plan", "Proposes a plan.", "think", offered="in plan mode"),
+            ToolInfo("undo", "Takes a change back.", "edit", offered="never"),
+        ]
+        screen = await slash.open("/tools")
+        assert [row.key for row in screen.rows] == ["read_file"]
+        await slash.press("escape")
+        await slash.finish()
+        await slash.run("/mode plan")
+        screen = await slash.open("/tools")
+        assert [row.key for row in screen.rows] == ["read_file", "propose_plan"]
+        await slash.press("escape")
+        await slash.finish()
+
+
+@pytest.mark.parametrize(
+    ("name", "complaints"),
+    [
+        ("gemini-2.5-flsh", ["gemini-2.5-flsh is not in the provider's list. Similar names there: "]),
+        ("gemini-2.5-flash", []),
+        ("ollama:qwen3", []),
+        ("claude-opus", []),
+    ],
+)
+async def test_a_model_that_its_provider_does_not_list_is_used_and_pointed_out(
+    preferences: Path, name: str, complaints: list[str]
+):
+    harness = SessionHarness()
+
+    def open_model(name: str) -> ScriptedModel:
+        return ScriptedModel(harness.scenario)
+
+    async with open_slash(harness, preferences, open_model=open_model) as slash:
+        slash.app.host.model_names = ["gemini-2.5-pro", "gemini-2.5-flash", "ollama:qwen3:latest"]
+        await slash.run(f"/model {name}")
+        assert slash.runner.state.model == name
+        assert [text.partition("gemini-2.5-flash")[0] for text in slash.app.complaints] == complaints
+
+
 async def test_mcp_shows_state_and_problem_and_restarts_where_the_host_can(preferences: Path):
     async with open_slash(SessionHarness(), preferences) as slash:
         slash.app.host.server_infos = [ServerInfo(name="notes", state="failed", tools=0, problem="exited with code 1")]

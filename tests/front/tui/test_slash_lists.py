@@ -1,6 +1,7 @@
 """The list screen: layout that fits, a filter, keys, the mouse, and rows that change while it is open."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -11,7 +12,8 @@ from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
-from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row, line, widths
+from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row, fitting, line, widths
+from assent.front.tui.slash.slash_helpers import short_when
 from assent.front.tui.small_screens import LineScreen, PageScreen
 from support.waiting import WAIT_LIMIT
 
@@ -85,6 +87,34 @@ def test_columns_are_as_wide_as_their_widest_cell():
 def test_the_widest_column_gives_way_first():
     assert widths([("a" * 50, "b" * 10)], 40) == [28, 10]
     assert widths([("a" * 50, "b" * 50)], 10) == [4, 4]
+
+
+PLACES = (Column("Title"), Column("Questions", spare=1), Column("Folder", spare=3), Column("Used", spare=2))
+USED = [("a long title " * 4, "", "~/projects/cart", "yesterday"), ("short", "", "~/projects/site", "21:05")]
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"), [(100, ["Title", "Folder", "Used"]), (42, ["Title", "Used"]), (24, ["Title"])]
+)
+def test_columns_that_can_be_spared_leave_when_space_is_short_and_are_never_cut(room: int, shown: list[str]):
+    titles = tuple(column.title for column in PLACES)
+    sizes = fitting([titles, *USED], PLACES, room)
+    assert [titles[n] for n in sizes] == shown
+    assert sum(sizes.values()) + 2 * (len(sizes) - 1) <= room
+    assert sizes.get(3) in (None, len("yesterday"))
+
+
+def test_columns_that_say_the_same_everywhere_leave_only_if_they_can_be_spared():
+    columns = (Column("Server"), Column("State"), Column("From", spare=1), Column(""))
+    rows = [("Server", "State", "From", ""), ("a", "ready", "here", ""), ("b", "ready", "here", "")]
+    assert list(fitting(rows, columns, 80)) == [0, 1]
+
+
+def test_times_in_columns_are_short():
+    now = time.mktime((2026, 11, 19, 21, 30, 0, 0, 0, -1))
+    then = [(2026, 11, 19, 9, 5), (2026, 11, 18, 23, 0), (2026, 11, 12, 8, 0), (2025, 11, 12, 8, 0)]
+    words = [short_when(time.mktime((*day, 0, 0, 0, -1)), now) for day in then]
+    assert words == ["09:05", "yesterday", "12 Nov", "12 Nov 2025"]
 
 
 def test_wide_characters_count_as_two_cells_and_numbers_stand_right():

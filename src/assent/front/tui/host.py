@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.model_catalog import ModelView
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
+    from assent.app.session_environment import Offered
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
     from assent.approval import Approval, Grant, Mode
@@ -52,6 +53,8 @@ class ToolInfo(Struct, frozen=True):
     kind: str
     server: str = ""
     """The MCP server it comes from; empty for built-ins."""
+    offered: "Offered" = "always"
+    """To the model. What it never gets, people use: `/undo`."""
 
 
 class RuleInfo(Struct, frozen=True):
@@ -148,7 +151,7 @@ class Host(Protocol):
         ...
 
     async def sessions(self) -> "Sequence[SessionInfo]":
-        """Newest first."""
+        """Newest first. `held`: open in some process now."""
         ...
 
     async def waiting(self) -> Sequence[WaitingQuestion]:

@@ -27,6 +27,8 @@ from assent.front.tui.typed_elsewhere import typed_early
 GAP = "  "
 MIN_WIDTH = 4
 """Cells that a column keeps when space is short."""
+READABLE = 16
+"""Cells of the columns that stay, below which, as below two fifths of the line, one that can be spared leaves."""
 
 
 CHROME_LINES = 5
@@ -47,6 +49,9 @@ class Row(Struct, frozen=True):
 class Column(Struct, frozen=True):
     title: str
     right: bool = False
+    spare: int = 0
+    """A column that can be spared is never cut: it leaves when space is short, those with the highest number first, or
+    when all rows say the same. 0: it stays."""
 
 
 class Action(Struct, frozen=True):
@@ -78,6 +83,33 @@ def widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
         wanted[wanted.index(max(wanted))] -= 1
         excess -= 1
     return wanted
+
+
+def fitting(rows: Sequence[Sequence[str]], columns: Sequence[Column], room: int) -> dict[int, int]:
+    """The columns to show, with their widths. `rows`: their titles, too, come first. A column without text has no
+    place.
+    """
+    titles, *said = rows
+    cells = list(zip(*said, strict=True)) if said else [(title,) for title in titles]
+    kept = [n for n, column in enumerate(cells) if any(column) and not (columns[n].spare and _all_same(column))]
+    leaving = sorted((n for n in kept if columns[n].spare), key=lambda n: columns[n].spare)
+    while True:
+        spared = {n: _widest(rows, n) for n in leaving}
+        stay = [n for n in kept if not columns[n].spare]
+        left = room - sum(spared.values()) - len(GAP) * len(spared)
+        wanted = sum(_widest(rows, n) for n in stay) + len(GAP) * (len(stay) - 1)
+        if not leaving or left >= min(wanted, max(READABLE, room * 2 // 5)):
+            sizes = dict(zip(stay, widths([[row[n] for n in stay] for row in rows], left), strict=True))
+            return {n: (sizes | spared)[n] for n in kept if n in sizes or n in spared}
+        leaving.pop()
+
+
+def _all_same(cells: Sequence[str]) -> bool:
+    return len(cells) > 1 and len(set(cells)) == 1
+
+
+def _widest(rows: Sequence[Sequence[str]], n: int) -> int:
+    return max(Content(row[n]).cell_length for row in rows)
 
 
 def line(cells: Sequence[str], columns: Sequence[Column], sizes: Sequence[int], style: str = "") -> Content:
@@ -236,16 +268,17 @@ class ListScreen(ModalScreen[Chosen | None]):
 
     def _draw_lines(self) -> None:
         titles = tuple(column.title for column in self._columns)
-        sizes = widths([titles, *(row.cells for row in self.shown)], self._room())
-        lines = [line(row.cells, self._columns, sizes, row.style) for row in self.shown]
-        drawn = (tuple(sizes), tuple(self.shown))
+        sizes = fitting([titles, *(row.cells for row in self.shown)], self._columns, self._room())
+        columns = [self._columns[n] for n in sizes]
+        lines = [line([row.cells[n] for n in sizes], columns, [*sizes.values()], row.style) for row in self.shown]
+        drawn = (tuple(sizes.items()), tuple(self.shown))
         if drawn != self._drawn:
             self._drawn = drawn
             place = self._list.highlighted
             self._list.set_options([Option(content) for content in lines])
             self._list.highlighted = place if place is not None and place < len(lines) else None
         header = self.query_one("#columns", Static)
-        header.update(line(titles, self._columns, sizes))
+        header.update(line([titles[n] for n in sizes], columns, [*sizes.values()]))
         header.display = bool(self.shown) and any(titles)
 
     def _draw_notes(self, wanted: str) -> None:

@@ -7,6 +7,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from assent.app.wording import safe
 from assent.approval import Grant
 from assent.front.tui.host import (
@@ -140,7 +142,9 @@ class LocalHost:
     async def sessions(self) -> "Sequence[SessionInfo]":
         from assent.app.lookup import begun_sessions
 
-        return [session for session in await begun_sessions(await self.log()) if not session.archived]
+        log = await self.log()
+        found = [session for session in await begun_sessions(log) if not session.archived]
+        return [replace(one, held=await log.is_open(one.id)) if one.held else one for one in found]
 
     async def waiting(self) -> Sequence[WaitingQuestion]:
         log = await self.log()
@@ -273,9 +277,11 @@ class LocalHost:
             return ModelCheck(problem=str(error))
 
     def tools(self) -> Sequence[ToolInfo]:
+        if self._environment is None:
+            return ()
         return [
-            ToolInfo(tool.name, tool.description, tool.kind, tool.server)
-            for tool in (self._environment.registry if self._environment is not None else ())
+            ToolInfo(tool.name, tool.description, tool.kind, tool.server, self._environment.offered(tool.name))
+            for tool in self._environment.registry
         ]
 
     def prices(self) -> "Prices":

@@ -104,7 +104,7 @@ async def approvals(context: "SlashContext", argument: str) -> None:
         here = [call for call in context.client.state.waiting() if not call.answered_by]
         return [*map(_here, here), *await _elsewhere(context)]
 
-    columns = (Column("Session"), Column("Would"), Column("Waiting", right=True), Column("Risk"))
+    columns = (Column("Session"), Column("Would"), Column("Waiting", right=True, spare=2), Column("Risk", spare=1))
     actions = [Action("enter", "open the question")]
     empty = "Nothing is waiting for you in any session. /policy lists your rules and grants."
     chosen = await choose(context, "Waiting for you", columns, source, actions, empty)

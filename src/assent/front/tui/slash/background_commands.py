@@ -27,7 +27,12 @@ async def tasks(context: "SlashContext", argument: str) -> None:
     async def keep(row: Row) -> None:
         await carry_out(context, KeepBackground(row.key, by=context.client.me))
 
-    columns = (Column("Process", right=True), Column("Command"), Column("State"), Column("Started", right=True))
+    columns = (
+        Column("Process", right=True, spare=2),
+        Column("Command"),
+        Column("State"),
+        Column("Started", right=True, spare=1),
+    )
     actions = [
         Action("enter", "show its output"),
         action(context, "d", "stop", stop),

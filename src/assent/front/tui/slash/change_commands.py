@@ -17,7 +17,7 @@ from assent.front.tui.lists import Action, Column, Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.rewind_plan import Plan, plan
 from assent.front.tui.slash.slash_command import SlashCommand
-from assent.front.tui.slash.slash_helpers import carry_out, choose, diff_lines, named, pick, quoted, when
+from assent.front.tui.slash.slash_helpers import carry_out, choose, diff_lines, named, pick, quoted, short_when
 from assent.front.tui.small_screens import ReviewScreen
 from assent.parts import DiffDisplay
 
@@ -43,7 +43,7 @@ async def undo(context: "SlashContext", argument: str) -> None:
     async def source() -> Sequence[Row]:
         return _changes(context)
 
-    columns = (Column("File"), Column("By"), Column("When"))
+    columns = (Column("File"), Column("By", spare=2), Column("When", spare=1))
     empty = "No call of this session has changed a file."
     if chosen := await choose(context, "Undo a change", columns, source, [Action("enter", "undo")], empty):
         await _undo_change(context, chosen.key)
@@ -55,7 +55,11 @@ def _changes(context: "SlashContext") -> list[Row]:
     return [
         Row(
             call_id,
-            (state.changes[call_id].path, state.calls[call_id].request.tool, when(state.calls[call_id].started_at)),
+            (
+                state.changes[call_id].path,
+                state.calls[call_id].request.tool,
+                short_when(state.calls[call_id].started_at),
+            ),
             f"call {call_id}",
         )
         for call_id in reversed(state.undoable())
@@ -133,7 +137,7 @@ def _prompts(state: "SessionState") -> list[Row]:
     return [
         Row(
             point.prompt_id,
-            (when(point.at), named(" ".join(point.text.split())), _files_of(state, point)),
+            (short_when(point.at), named(" ".join(point.text.split())), _files_of(state, point)),
             "later messages are removed from the conversation, but stay in the log",
         )
         for point in state.rewind_points()

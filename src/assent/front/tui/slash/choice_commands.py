@@ -1,6 +1,7 @@
 """Commands that choose one of several: model, mode, theme, editor. Without an argument they offer a list."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from assent.commands import SetEffort, SetMode, SetModel
 from assent.front.tui.lists import Row
 from assent.front.tui.prompt.completion import Candidate
 from assent.front.tui.slash.slash_command import SlashCommand
-from assent.front.tui.slash.slash_helpers import carry_out, confirm, named, pick, quoted
+from assent.front.tui.slash.slash_helpers import HOST_ERRORS, carry_out, confirm, named, pick, quoted
 from assent.parts import Effort
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from assent.front.tui.slash.slash_context import SlashContext
 
 OWN_EDITOR = "default"
-PICK_TIMEOUT, COMPLETE_TIMEOUT = 3.0, 0.3
-"""Seconds that a list, and a completion while typing, wait for providers to say which models they have."""
+PICK_TIMEOUT, COMPLETE_TIMEOUT, CHECK_TIMEOUT = 3.0, 0.3, 6.0
+"""Seconds that a list, a completion while typing, and a check wait for providers to say which models they have."""
 PROVIDERS_EFFORT = "default"
 EFFORTS = {
     PROVIDERS_EFFORT: "up to the provider",
@@ -46,8 +47,34 @@ async def model(context: "SlashContext", argument: str) -> None:
         return
     if wanted == current:
         context.say(f"{quoted(wanted)} is already in use.")
-    else:
-        await carry_out(context, SetModel(wanted, by=context.client.me))
+    elif await carry_out(context, SetModel(wanted, by=context.client.me)) and argument:
+        await _doubt(context, wanted)
+
+
+async def _doubt(context: "SlashContext", wanted: str) -> None:
+    """A slip in a name that was typed is not refused, because lists may be incomplete, but pointed out."""
+    session = context.session
+    try:
+        known = [one.name for one in await context.host.models(CHECK_TIMEOUT)]
+    except HOST_ERRORS:
+        return
+    if context.session == session and (near := _nearest(wanted, known)):
+        context.complain(f"{named(wanted)} is not in the provider's list. Similar names there: {', '.join(near)}.")
+
+
+def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:
+    """The models of the same provider with the most similar names; none if it lists this one, or is not known."""
+    provider = _provider_of(wanted)
+    listed = [name for name in known if _provider_of(name) == provider]
+    if any(name == wanted or name.startswith(f"{wanted}:") for name in listed):
+        return ()  # of a local server, the part after the second colon can be left out
+    return get_close_matches(wanted, listed, n=3, cutoff=0.0)
+
+
+def _provider_of(name: str) -> str:
+    """As far as the name says: `gemini-2.5-pro` and the like need no prefix."""
+    provider, colon, _ = name.partition(":")
+    return provider if colon else name.partition("-")[0]
 
 
 async def _pick_model(context: "SlashContext", current: str) -> str | None:

@@ -34,7 +34,10 @@ class Restarts(Protocol):
 
 
 async def tools(context: "SlashContext", argument: str) -> None:
-    found = {tool.name: tool for tool in context.host.tools()}
+    """Those of the next request."""
+    planning = context.client.state.mode == "plan"
+    offered = ("always", "in plan mode") if planning else ("always",)
+    found = {tool.name: tool for tool in context.host.tools() if tool.offered in offered}
     rows = [
         Row(tool.name, (tool.name, tool.kind, tool.server or "built in"), tool.description) for tool in found.values()
     ]
@@ -44,7 +47,7 @@ async def tools(context: "SlashContext", argument: str) -> None:
         head = f"Kind: {tool.kind}{f', from the server {tool.server}' if tool.server else ''}"
         await context.push(PageScreen(named(tool.name), Content(safe(f"{head}\n\n{tool.description}"))))
 
-    columns = (Column("Tool"), Column("Kind"), Column("From"))
+    columns = (Column("Tool"), Column("Kind", spare=1), Column("From", spare=2))
     actions = [action(context, "enter", "describe", describe)]
     await context.push(ListScreen("Tools", columns, still(rows), actions, empty="There are no tools."))
 
@@ -132,7 +135,7 @@ async def _list_memory(context: "SlashContext") -> None:
     async def read(row: Row) -> None:
         await context.push(PageScreen(named(row.key), Content(safe(files[row.key].text or "(empty, or not read)"))))
 
-    columns = (Column("File"), Column("Size", right=True), Column(""))
+    columns = (Column("File"), Column("Size", right=True, spare=1), Column(""))
     empty = "No context files. An ASSENT.md in the folder or next to your settings is sent to the model."
     await context.push(
         ListScreen("Memory", columns, still(rows), [action(context, "enter", "read", read)], empty=empty)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assent.app.wording import who
 from assent.commands import Archive, Rename, Withdraw
+from assent.front.tui.bars import short_path
 from assent.front.tui.host import Choices
 from assent.front.tui.lists import Action, Chosen, Column, ListScreen, Row
 from assent.front.tui.prompt.completion import Candidate
@@ -18,6 +19,7 @@ from assent.front.tui.slash.slash_helpers import (
     may_leave,
     named,
     quoted,
+    short_when,
     still,
     when,
 )
@@ -52,8 +54,8 @@ async def sessions(context: "SlashContext", argument: str) -> None:
     async def source() -> Sequence[Row]:
         return [_row(info, context.session) for info in await context.host.sessions()]
 
-    names = (Column(""), Column("Title"), Column("Questions", right=True), Column("Folder"))
-    columns = (*names, Column("Last used"), Column("Events", right=True))
+    more = (Column("Questions", right=True, spare=1), Column("Folder", spare=3), Column("Last used", spare=2))
+    columns = (Column(""), Column("Title"), *more, Column("Events", right=True, spare=4))
     screen = ListScreen("Sessions", columns, source, _session_actions(context), feed=context.feed.listen)
     match await context.push(screen):
         case Chosen(action="s"):
@@ -83,8 +85,8 @@ async def _search(context: "SlashContext") -> None:
     if not wanted:
         return
     found = await context.host.search(wanted)
-    rows = [Row(one.info.id, (one.info.title, when(one.info.updated_at)), f"… {one.passage} …") for one in found]
-    columns = (Column("Title"), Column("Last used"))
+    rows = [Row(one.info.id, (one.info.title, short_when(one.info.updated_at)), f"… {one.passage} …") for one in found]
+    columns = (Column("Title"), Column("Last used", spare=1))
     empty = f"No session contains {named(wanted)!r}."
     screen = ListScreen(f"Sessions with {wanted!r}", columns, still(rows), [Action("enter", "open")], empty=empty)
     if chosen := await context.push(screen):
@@ -92,10 +94,14 @@ async def _search(context: "SlashContext") -> None:
 
 
 def _row(info: "SessionInfo", current: str) -> Row:
-    mark = "●" if info.id == current else ""
+    elsewhere = info.held and info.id != current
+    mark = "●" if info.id == current else "○" if elsewhere else ""
     waiting = f"{info.waiting}" if info.waiting else ""
-    cells = (mark, info.title or "(no prompt yet)", waiting, info.folder, when(info.updated_at), f"{info.events:,}")
-    return Row(info.id, cells, f"{info.id}  {info.model}  started {when(info.created_at)}")
+    used, folder = info.updated_at, short_path(info.folder)
+    cells = (mark, info.title or "(no prompt yet)", waiting, folder, short_when(used), f"{info.events:,}")
+    place = "○ open in another process\n" if elsewhere else ""
+    times = f"last used {when(used)} · started {when(info.created_at)}"
+    return Row(info.id, cells, f"{place}{info.id} · {info.model}\n{times}\n{info.folder}")
 
 
 async def _rename_row(context: "SlashContext", row: Row) -> None:
@@ -130,7 +136,8 @@ async def resume(context: "SlashContext", argument: str) -> None:
         await sessions(context, "")
         return
     known = await context.host.sessions()
-    others = [info for info in known if info.id != context.session and info.folder == context.host.folder]
+    free = [info for info in known if info.id != context.session and not info.held]
+    others = [info for info in free if info.folder == context.host.folder]
     found = others[:1] if argument == "latest" else [info for info in known if info.id.startswith(argument)]
     match found:
         case [info]:
@@ -142,7 +149,7 @@ async def resume(context: "SlashContext", argument: str) -> None:
 
 
 async def complete_session(context: "SlashContext", argument: str) -> Sequence[Candidate]:
-    latest = Candidate("latest", "the newest of this folder except this one")
+    latest = Candidate("latest", "the newest of this folder except this one and those that are open elsewhere")
     listed = [Candidate(info.id, named(info.title)) for info in await context.host.sessions()]
     return [latest, *listed]
 
@@ -176,7 +183,7 @@ async def queue(context: "SlashContext", argument: str) -> None:
     async def withdraw(row: Row) -> None:
         await carry_out(context, Withdraw(row.key, by=context.client.me))
 
-    columns = (Column("", right=True), Column("Tool"), Column("Text"), Column("By"))
+    columns = (Column("", right=True), Column("Tool"), Column("Text"), Column("By", spare=1))
     actions = [Action("enter", "withdraw and edit"), action(context, "d", "withdraw", withdraw)]
     empty = "The queue is empty. What you send while a turn is running waits here until it is over."
     chosen = await choose(context, "Queue", columns, source, actions, empty)
