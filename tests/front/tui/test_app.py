@@ -409,7 +409,7 @@ async def test_instead_of_the_newest_session_that_is_open_elsewhere_the_next_one
         await on.app.submit("second")
         await on.until_idle()
         other = harness()
-        async with other.open(session="latest"):
+        async with other.open(session="latest", size=(140, 30)):
             await other.until_shown("Skipped “second”", "it is open in another process")
             assert other.runner.state.session == first
             await other.say("/sessions")
@@ -420,7 +420,7 @@ async def test_a_session_that_is_open_elsewhere_is_refused_with_a_word(harness: 
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()
         other = harness()
-        async with other.open(session=on.runner.state.session):
+        async with other.open(session=on.runner.state.session, size=(300, 30)):
             await other.until_shown("The session cannot be opened", "Choose another with /sessions", "no session · ")
             await other.say("anyone?")
             await other.until(lambda: other.shown.count("✗ The session cannot be opened") == 2)  # once for each Enter
