@@ -21,11 +21,12 @@ from assent.events import (
     ModelReplied,
     PromptSubmitted,
     TextDelta,
+    ThoughtDelta,
     TurnFinished,
 )
 from assent.models.model_protocol import BadRequest
 from assent.models.scripted.scripted_model import ScriptedModel
-from assent.parts import Call, ModelMessage, Result, Text, UserMessage
+from assent.parts import Call, ModelMessage, Result, Text, Thought, UserMessage
 from assent.scheduler.call import Failed
 from assent.session.fork import fork_session
 from assent.session.log import Fence, Inboxed, LogDamaged, LogUnavailable, Opening, SessionBusy
@@ -183,6 +184,24 @@ async def test_cancelling_while_the_model_speaks_keeps_the_text_so_far():
         assert (await harness.until_done()).status == "cancelled"
     (reply,) = harness.recorded(ModelReplied)
     assert (reply.parts, reply.finish) == ((Text("half a sen"),), "cancelled")
+
+
+@pytest.mark.spec("B10")
+@pytest.mark.parametrize("said", [[], [{"text": "half a sen"}]])
+async def test_cancelling_while_the_model_speaks_keeps_its_thoughts_for_people_and_sends_them_to_no_model(
+    said: list[dict[str, str]],
+):
+    thought = {"thought": "**Plan** first this", "signature": "signed"}
+    harness = SessionHarness({"chunks": [thought, *said, {"pause_ms": 10_000_000}, {"text": "tence"}]}, text("ok"))
+    async with await harness.open() as runner:
+        harness.model._sleep = lambda _: asyncio.Event().wait()  # pyright: ignore
+        await harness.send(runner, Submit("go"))
+        await harness.until_event(TextDelta if said else ThoughtDelta)
+        await harness.send(runner, CancelTurn("enough"))
+        await harness.until_done()
+        reply, *_ = harness.recorded(ModelReplied)
+        assert reply.parts[0] == Thought("first this", None, "Plan")
+        assert list(reply.parts[1:]) == [Text(one["text"]) for one in said]
 
 
 @pytest.mark.spec("B10")

@@ -1,11 +1,11 @@
 """One reply of the model: streamed as it arrives, recorded only when complete.
 
 A reply that was cut, malformed or empty is requested again; nothing of it is kept, and none of its calls runs. If the
-person cancels, the text so far is kept and the calls are not.
+person cancels, the text and the thoughts so far are kept and the calls are not.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, TypeVar
 
@@ -255,7 +255,7 @@ class ModelCaller:
                 self._model, request, collected, lambda chunk, continues: self._show(chunk, continues, prompt_id)
             )
         except asyncio.CancelledError:
-            await self._keep_text(collected, prompt_id)
+            await self._keep_words(collected, prompt_id)
             raise
         return await self._accept(collected, prompt_id)
 
@@ -318,9 +318,20 @@ class ModelCaller:
         await self._journal.record(replied)
         return Reply(tuple(requests), turn_ending(replied))
 
-    async def _keep_text(self, collected: _Collected, prompt_id: str) -> None:
-        texts = tuple(part for part in collected.parts() if isinstance(part, Text))
-        if texts:
+    async def _keep_words(self, collected: _Collected, prompt_id: str) -> None:
+        if words := tuple(_words(collected.parts())):
             await self._journal.record(
-                ModelReplied(prompt_id=prompt_id, model=self._model.name, parts=texts, finish="cancelled")
+                ModelReplied(prompt_id=prompt_id, model=self._model.name, parts=words, finish="cancelled")
             )
+
+
+def _words(parts: Iterable[ModelPart]) -> Iterator[Text | Thought]:
+    """What people can read of a reply that was cut. Without a signature, a thought is sent to no model."""
+    for part in parts:
+        match part:
+            case Text():
+                yield part
+            case Thought(text=text, subject=subject) if text or subject:
+                yield Thought(text, None, subject)
+            case _:
+                pass

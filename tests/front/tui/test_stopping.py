@@ -48,6 +48,22 @@ async def test_escape_cancels_the_turn_and_keeps_what_was_done(harness: MakeHarn
         assert [event.status for event in await on.recorded(TurnFinished)] == ["cancelled"]
 
 
+@pytest.mark.parametrize("said", [[], [{"text": "Once upon"}]])
+async def test_thoughts_stay_when_escape_cancels_the_turn_and_when_the_session_is_opened_again(
+    harness: MakeHarness, said: list[dict[str, str]]
+):
+    pause = {"pause_ms": 600_000}
+    async with harness({"chunks": [{"thought": "**Looking** around"}, *said, pause]}).open(prompt="go") as on:
+        await on.until_shown("✻ Looking", *(one["text"] for one in said))
+        await on.press("escape")
+        await on.until_shown("Cancelled. What was done is kept.")
+        assert "✻ Looking" in on.shown
+        session = on.app.context.session
+        await on.app.switch(None)
+        await on.app.switch(session)
+        await on.until_shown("✻ Looking", "Cancelled.")
+
+
 @pytest.mark.spec("F3")
 async def test_escape_at_a_question_first_leaves_it_and_then_cancels_the_turn(harness: MakeHarness):
     async with harness(asks_for(CANARY), says("never said")).open(prompt="go") as on:
