@@ -337,6 +337,17 @@ def test_html_in_a_reply_is_text(said: str):
     )
 
 
+def test_the_lines_of_a_reply_stay_lines():
+    said = "Send it to:\nACME Ltd.\n**High\nStreet** 1\n\n1. one\n   more of it\n2. two"
+    lines = [strip.text.strip() for strip in INK.markdown(said, 60)]
+    assert lines == ["Send it to:", "ACME Ltd.", "High", "Street 1", "", "1 one", "more of it", "2 two"]
+
+
+def test_a_numeric_entity_hides_nothing_and_those_of_prose_are_read():
+    (strip,) = INK.markdown("R&amp;D &lt;b&gt; &#x202e;abc &#8203;", 60)
+    assert strip.text.strip() == "R&D <b> &#x202e;abc &#8203;"
+
+
 @pytest.mark.parametrize("display", [PlainDisplay, MarkdownDisplay, TerminalDisplay])
 def test_no_escape_reaches_the_screen_by_any_display(display: type):
     strips = draw_display(INK, display("a \x1b[31mred\x1b[0m \x1b[2J [bold]b[/bold] \x9b31m"), 60)
