@@ -256,6 +256,9 @@ class RecordedHost:
     async def read_text(self, path: str) -> str:
         return f"# {path}\n"
 
+    async def whole_output(self, session: str, call_id: str) -> None:
+        return None
+
     async def paste_picture(self, session: str) -> str:
         return ""
 

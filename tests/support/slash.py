@@ -5,6 +5,7 @@ said.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,6 +116,9 @@ class FakeHost:
 
     async def read_text(self, path: str) -> str:
         return ""
+
+    async def whole_output(self, session: str, call_id: str) -> None:
+        return None
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
         return digests(self.harness.folder, paths) if self.sees_files else {}
@@ -232,7 +236,7 @@ class SlashApp(App[None]):
 
     @property
     def reading(self) -> Reading:
-        return Reading(TranscriptModel(), {})
+        return Reading(TranscriptModel(), {}, partial(self.host.whole_output, self.session))
 
     def copy(self, text: str) -> None:
         self.did.append(("copy", text))

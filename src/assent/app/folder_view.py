@@ -39,6 +39,11 @@ def read_text(folder: str, path: str) -> str:
         data = FileAccess(Workspace([folder], folder)).read_bytes(path, MAX_SHOWN, protected_ok=True).data
     except WorkspaceError as error:
         raise OSError(str(error)) from error
+    return as_text(data, path)
+
+
+def as_text(data: bytes, path: str) -> str:
+    """The content of a file; raises OSError if it is not text."""
     if b"\0" in data[:MAX_LOOKED_AT]:
         raise OSError(f"{path} is not text.")
     return data.decode("utf-8", "replace")

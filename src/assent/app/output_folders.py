@@ -6,13 +6,21 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from assent.config import data_folder
-from assent.files.private_folder import PrivateFolder
+from assent.files.private_folder import PrivateFolder, harmless
 
 if TYPE_CHECKING:
     from assent.blob_store import BlobPiece, BlobStore
     from assent.files.private_folder import Piece
     from assent.session.log import SessionLog, Stamp
+
+
+class WholeText(Struct, frozen=True):
+    text: str
+    is_cut: bool = False
+    """There was more: the file has only the beginning."""
 
 
 def output_folder(env: Mapping[str, str], session: str) -> PrivateFolder:
@@ -28,11 +36,35 @@ def saved_output(env: Mapping[str, str], session: str, call_id: str, offset: int
 
 def whole_output_path(env: Mapping[str, str], session: str, call_id: str) -> str:
     """The file with the full output of a call; empty if it was not kept."""
-    from assent.files.private_folder import harmless
+    path = os.path.join(data_folder(env), "outputs", session, output_file(call_id))
+    return path if os.path.isfile(path) else ""
+def whole_output(env: Mapping[str, str], session: str, call_id: str) -> WholeText | None:
+    """All of it, with its secrets masked; None if it was not kept."""
+    from assent.tools.support.whole_output import MAX_BYTES
+
+    piece = saved_output(env, session, call_id, 0, MAX_BYTES)
+    return None if piece is None else WholeText(piece.data.decode(errors="replace"), piece.total >= MAX_BYTES)
+
+
+def read_kept(env: Mapping[str, str], session: str, path: str) -> str | None:
+    """A text file that is kept for a session; None if it is not in its folder. Raises OSError if it cannot be read."""
+    from assent.app.folder_view import as_text
+    from assent.tools.support.whole_output import MAX_BYTES
+
+    folder, name = output_folder(env, session), os.path.basename(path)
+    if os.path.dirname(path) != folder.path or name != harmless(name):
+        return None
+    piece = folder.piece(name, 0, MAX_BYTES)
+    if piece is None:
+        raise FileNotFoundError(f"{path} is gone.")
+    return as_text(piece.data, path)
+
+
+def output_file(call_id: str) -> str:
+    """The name of the file with the whole output of a call."""
     from assent.tools.support.whole_output import output_name
 
-    path = os.path.join(data_folder(env), "outputs", session, harmless(output_name(call_id)))
-    return path if os.path.isfile(path) else ""
+    return harmless(output_name(call_id))
 
 
 async def shared_output(store: "BlobStore", session: str, call_id: str, offset: int, limit: int) -> "BlobPiece | None":

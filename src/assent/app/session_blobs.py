@@ -14,10 +14,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from assent.app.output_folders import output_file
 from assent.blob_store import MAX_SESSION_BYTES, BlobStore, BlobUnavailable
 from assent.config import data_folder
 from assent.files.mirrored_folder import MirroredFolder, Noted
-from assent.files.private_folder import PrivateFolder, harmless
+from assent.files.private_folder import PrivateFolder
 from assent.files.regular_file import NotPlain, read_plain
 from assent.session.log import SessionLog
 
@@ -48,9 +49,7 @@ def _folders_in(folder: Path) -> list[Path]:
 
 def output_key(call_id: str) -> str:
     """The name of a call's whole output in the store."""
-    from assent.tools.support.whole_output import output_name
-
-    return OUTPUTS + harmless(output_name(call_id))
+    return OUTPUTS + output_file(call_id)
 
 
 class SessionBlobs:

@@ -175,6 +175,11 @@ class Api:
         """Types a line for a prompt of a running command; None is the end of its input."""
         await self.post(f"/sessions/{session}/calls/{quote(call_id, safe='')}/input", {"number": number, "text": text})
 
+    async def output(self, session: str, call_id: str, offset: int = 0, limit: int = 65_536) -> Json:
+        """A part of a call's output: `limit` bytes from `offset` on."""
+        path = f"/sessions/{session}/calls/{quote(call_id, safe='')}/output"
+        return await self.get(path, offset=offset, limit=limit)
+
     async def background(self, session: str) -> Json:
         """The commands that run in the background, and those that have ended."""
         return await self.get(f"/sessions/{session}/background")

@@ -16,6 +16,7 @@ from assent.front.tui.prompt.popup import CompletionList
 from assent.front.tui.remote_host import RemoteHost
 from assent.front.tui.terminal_app import AssentApp
 from assent.front.tui.transcript_model import NoteItem
+from assent.front.tui.viewer import ViewerScreen
 from assent.mcp_config import Servers
 from support.program import asks_for, says, shell
 from support.served import Served, until_event, until_waiting
@@ -82,6 +83,27 @@ async def test_the_questions_of_other_sessions_on_the_server_are_listed(tmp_path
         await it.until(lambda: isinstance(it.app.screen, ListScreen) and it.app.screen.rows)
         await it.pilot.press("enter")
         await it.until(lambda: it.app.client is not None and it.app.client.state.session == other)
+
+
+async def test_all_of_a_very_long_output_is_read_from_the_server_also_by_the_path_of_its_file(tmp_path: Path):
+    async with Served(tmp_path) as served:
+        replies = [asks_for(shell("seq -f 'number %g' 1 300000")), says("Done.")]
+        model = served.scenario(*replies, name="long")
+        session = (await served.api().create(model=model, mode="yolo", prompt="Count."))["id"]
+        await until_event(served.api(), session, "turn.finished")
+        app = AssentApp(RemoteHost(served.api, str(served.folder)), session=session)
+        async with app.run_test(size=(100, 30)) as pilot:
+            it = Attached(served, session, pilot, app)
+            await it.until(lambda: app.client is not None)
+            (path,) = (served.home / "outputs" / session).iterdir()
+            for line in ("/view", f"/view {path}"):
+                await it.say(line)
+                await it.until(lambda: isinstance(app.screen, ViewerScreen) and len(app.screen.lines.lines) >= 300_000)
+                await it.pilot.press("q")
+            path.unlink()
+            await it.say("/view")
+            await it.until(lambda: isinstance(app.screen, ViewerScreen) and "is gone" in app.screen.said)
+        await app.shut_down()
 
 
 def command(served: Served, name: str, prompt: str) -> None:

@@ -1,15 +1,27 @@
 """The viewer: any output, file or question on the whole screen; search, wrapping, marking, copying."""
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from rich.cells import cell_len
+from rich.segment import Segment
 from textual.events import Key
+from textual.strip import Strip
 from textual.widgets import Input
 
-from assent.front.tui.documents import code_blocks
+from assent.app.call_states import Success
+from assent.app.output_folders import WholeText, output_file
+from assent.approval import Decision
+from assent.events import CallRequest
+from assent.front.tui.documents import call_document, code_blocks
+from assent.front.tui.long_text import LongText
 from assent.front.tui.review import ReviewScreen
 from assent.front.tui.seen_lines import SeenLines
 from assent.front.tui.viewer import ViewerScreen
+from assent.parts import Result, TerminalDisplay
 from support.app_harness import AppHarness
 from support.program import asks_for, says, shell, write
 
@@ -52,6 +64,167 @@ async def test_the_viewer_finds_text_and_goes_on_to_the_next(harness: MakeHarnes
         await on.press("slash", *"nowhere", "enter")
         await on.until_shown("'nowhere' was not found.")
         assert not viewer.lines.found
+
+
+# --- output that is too long for the log ---
+
+VERY_LONG = asks_for(
+    shell("seq -f 'number %g' 1 30000; echo ghp_$(printf 'a1B2%.0s' 1 2 3 4 5 6 7 8 9); seq -f 'number %g' 30001 60000")
+)
+
+
+def kept_file(on: AppHarness) -> Path:
+    (path,) = (Path(on.env["ASSENT_HOME"]) / "outputs" / on.app.context.session).iterdir()
+    return path
+
+
+async def test_all_of_a_very_long_output_is_read_and_searched_with_its_secrets_masked(harness: MakeHarness):
+    async with harness(VERY_LONG, says("Done.")).open(mode="yolo", prompt="go") as on:
+        viewer = await open_viewer(on)
+        await on.until_shown("number 1", "of 60,00")
+        await on.press("slash", *"number 30000", "enter")
+        await on.until_shown("match 1 of 1", "number 29999", "number 30000", "number 30001", "[secret: GitHub token]")
+        await on.press("slash", *"number 2", "enter")
+        await on.until_shown("of 11,111")
+        await on.press("G")
+        await on.until_shown("number 60000")
+        assert "omitted" not in viewer.lines.document.text and "ghp_" not in viewer.lines.document.text
+
+
+async def test_what_is_searched_for_before_all_is_read_is_found_afterwards(harness: MakeHarness):
+    async with harness(VERY_LONG, says("Done.")).open(mode="yolo", prompt="go") as on:
+        whole = on.host.whole_output
+        may_read = asyncio.Event()
+
+        async def late(session: str, call_id: str) -> WholeText | None:
+            await may_read.wait()
+            return await whole(session, call_id)
+
+        with patch.object(on.host, "whole_output", late):
+            viewer = await open_viewer(on)
+            await on.until_shown("reading all of it …")
+            await on.press("slash", *"number 30000", "enter")
+            await on.until_shown("'number 30000' was not found.")
+            await on.press("G")
+            may_read.set()
+            await on.until(lambda: "reading" not in on.shown)
+        await on.until_shown("match 1 of 1", "number 30000")
+        assert len(viewer.lines.found) == 1
+
+
+async def test_the_end_of_a_very_long_output_stays_in_sight_when_all_of_it_has_been_read(harness: MakeHarness):
+    async with harness(VERY_LONG, says("Done.")).open(mode="yolo", prompt="go") as on:
+        may_read = asyncio.Event()
+        whole = on.host.whole_output
+
+        async def late(session: str, call_id: str) -> WholeText | None:
+            await may_read.wait()
+            return await whole(session, call_id)
+
+        with patch.object(on.host, "whole_output", late):
+            await open_viewer(on)
+            await on.press("G")
+            await on.until_shown("number 60000", "reading all of it …")
+            may_read.set()
+            await on.until_shown("number 60000", "60,003 of 60,003 lines")
+
+
+async def test_the_viewer_says_if_the_file_with_all_of_an_output_is_gone(harness: MakeHarness):
+    async with harness(VERY_LONG, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        kept_file(on).unlink()
+        await open_viewer(on)
+        await on.until_shown("number 1", "Not all of it can be shown: the file with all of it is gone.")
+        await on.press("q")
+        await on.say("/copy output")
+        await on.until_shown("too long to copy")
+
+
+async def test_the_file_of_an_output_is_viewed_by_its_path_also_in_a_fork(harness: MakeHarness):
+    async with harness(VERY_LONG, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        path = kept_file(on)
+        await open_viewer(on, f"/view {path}")
+        await on.until_shown("run_shell_command", "of 60,00")
+        await on.press("q")
+        await on.app.switch(await on.host.fork(on.app.context.session))
+        path.unlink()
+        await open_viewer(on, f"/view {path}")
+        await on.until_shown("of 60,00")
+
+
+async def test_other_files_that_are_kept_for_the_session_are_viewed_but_not_those_of_another(harness: MakeHarness):
+    async with harness(says("Hello.")).open(prompt="hi") as on:
+        await on.until_idle()
+        outputs = Path(on.env["ASSENT_HOME"]) / "outputs"
+        for session in (on.app.context.session, "another"):
+            (outputs / session).mkdir(parents=True)
+            (outputs / session / "kept-run.txt").write_text("served at noon\n")
+        await open_viewer(on, f"/view {outputs}/{on.app.context.session}/kept-run.txt")
+        await on.until_shown("served at noon")
+        await on.press("q")
+        await on.say(f"/view {outputs}/another/kept-run.txt")
+        await on.until_shown("outside")
+        await on.say(f"/view {outputs}/{on.app.context.session}/lost.txt")
+        await on.until_shown("lost.txt is gone.")
+
+
+async def test_copying_a_very_long_output_says_how_long_it_is_and_what_to_do(harness: MakeHarness):
+    async with harness(VERY_LONG, says("Done.")).open(mode="yolo", prompt="go") as on:
+        await on.until_idle()
+        await on.say("/copy output")
+        await on.until_shown("too long to copy (768,916", "marks lines and c copies them.")
+        assert not on.app.clipboard
+
+
+def finished(shown: str) -> Success:
+    request = CallRequest(call_id="run", prompt_id="p", tool="run_shell_command", args={})
+    return Success(
+        request=request,
+        started_at=0,
+        decision=Decision(source="rule", reason=""),
+        result=Result("run", "run_shell_command", {}),
+        display=TerminalDisplay(shown),
+        duration_ms=1,
+    )
+
+
+END = "tail\n" * 100 + "last"
+
+
+@pytest.mark.parametrize(
+    ("kept", "end"),
+    [
+        (WholeText(f"first\nmiddle\n{END}\n"), "tail\nlast\n[the sandbox refused a host]"),
+        (WholeText("first\nmid", is_cut=True), "mid\n... [no more was kept; the end of the output follows] ..."),
+    ],
+)
+async def test_notes_follow_the_whole_output_and_so_does_its_end_if_not_all_was_kept(kept: WholeText, end: str):
+    gap = f"... [7 characters omitted; all of it is in /x/{output_file('run')}] ..."
+    call = finished(f"first\n{gap}\n{END}\n[the sandbox refused a host]\n")
+
+    async def keeps(call_id: str) -> WholeText:
+        return kept
+
+    document = call_document(call, keeps)
+    assert document.whole is not None
+    text = (await document.whole()).text
+    assert end in text and text.endswith("tail\nlast\n[the sandbox refused a host]")
+
+
+@pytest.mark.parametrize("width", [2, 9, 10, 11, 200])
+def test_every_character_of_a_long_text_is_on_some_row_and_no_row_is_too_wide(width: int):
+    lines = ["", "short", "exactly te", "x" * 35, "新的一行" * 9, "e\u0301 🙂 mixed", "a\tb"]
+    rows = LongText("\n".join(lines) + "\n").drawn([Strip([Segment("above")])], width)
+    assert rows[0].text == "above" and len(list(rows)) == len(rows)
+    assert "".join(row.text for row in rows[1:]) == "".join(lines).expandtabs().replace("a" + " " * 11, "a" + " " * 7)
+    assert max(cell_len(row.text) for row in rows[1:]) <= width
+
+
+def test_a_long_text_is_searched_across_its_rows():
+    rows = LongText(f"Needle\nxxxxxNEEDLE{'y' * 30}needle needle\n").drawn([], 8)
+    found = rows.rows_with("needle")
+    assert found[:2] == [0, 1] and [rows[place].text for place in found[2:]] == ["yneedle ", "needle"]
 
 
 async def test_long_lines_wrap_until_one_says_otherwise(harness: MakeHarness):

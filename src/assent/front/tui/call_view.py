@@ -156,24 +156,24 @@ def _body(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
 
 
 def whole_call(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
-    lines = _arguments(styler, call, width)
+    above = above_output(styler, call, width)
     match call:
         case Executing():
-            lines += _live(styler, call, width, LIVE_LINES * 5)
+            return above + _live(styler, call, width, LIVE_LINES * 5)
         case AwaitingApproval(tried_by=str()):
-            lines += _tried(styler, call, width, LIVE_LINES * 5)
-        case Success() | Failed() | Cancelled():
-            lines += _outcome(styler, call, width)
+            return above + _tried(styler, call, width, LIVE_LINES * 5)
+        case Success(display=display) | Failed(display=display) | Cancelled(display=display) if display is not None:
+            return above + draw_display(styler, display, width)
+        case Success() | Cancelled():
+            return above + styler.text(_as_text(call.result.response), "", width)
         case _:
-            pass
-    return lines
+            return above
 
 
-def _outcome(styler: TextStyler, call: Terminal, width: int) -> list[Strip]:
+def above_output(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
+    """The call's arguments, and why it failed."""
     problem = _problem(styler, call.failure.message, width, BODY_LINES) if isinstance(call, Failed) else []
-    if call.display is not None:
-        return [*problem, *draw_display(styler, call.display, width)]
-    return problem or styler.text(_as_text(call.result.response), "", width)
+    return _arguments(styler, call, width) + problem
 
 
 def _arguments(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:

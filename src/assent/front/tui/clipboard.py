@@ -17,11 +17,12 @@ MAX_LENGTH = 100_000
 
 def copy_text(app: "App[None]", text: str) -> str:
     """Copies it, and says so."""
+    if len(text) > MAX_LENGTH:
+        long = f"This is too long to copy ({len(text):,} characters; a terminal takes {MAX_LENGTH:,})."
+        return f"{long} In the viewer (/view), m marks lines and c copies them."
     harmless = clean(text)
     if not harmless.strip():
         return "There is nothing to copy."
-    if len(harmless) > MAX_LENGTH:
-        return f"This is too long to copy ({len(harmless):,} characters; a terminal takes {MAX_LENGTH:,})."
     app.copy_to_clipboard(harmless)
     lines = line_count(harmless)
     return f"Copied {count(lines, 'line') if lines > 1 else count(len(harmless), 'character')}."

@@ -21,7 +21,7 @@ FAILED_LINES = 12
 BRIEF_LENGTH = 40
 TAIL_LENGTH = 50_000
 """Characters at the end of a long output that are looked at for its last lines."""
-_OMITTED = re.compile(r"^\.\.\. \[[\d,]+ characters omitted[^\n]*\] \.\.\.$", re.MULTILINE)
+OMITTED = re.compile(r"^\.\.\. \[[\d,]+ characters omitted[^\n]*\] \.\.\.$", re.MULTILINE)
 """Stands for the middle of very long output, with an unknown number of lines."""
 TODO_MARKS = {"completed": "✓", "in_progress": "▸", "cancelled": "⊘", "blocked": "!"}
 
@@ -91,7 +91,7 @@ def _last(styler: TextStyler, text: str, width: int, most: int) -> list[Strip]:
     lines = styler.terminal(shown, width) if shown else []
     if left_out + len(lines) <= most + 1:
         return lines
-    some = "more than " if _OMITTED.search(text) else ""
+    some = "more than " if OMITTED.search(text) else ""
     return [*_more(styler, left_out + len(lines) - most, "line", width, " above", some), *lines[-most:]]
 
 

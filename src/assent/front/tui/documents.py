@@ -1,36 +1,48 @@
 """What the viewer can show and what can be copied: a call with its output, a reply, a file, the whole conversation."""
 
+import asyncio
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
 from assent.app.call_states import Terminal, ToolCall
+from assent.app.output_folders import output_file
 from assent.app.settled_output import settled
 from assent.app.wording import call_about, ended_badly, first_text
-from assent.front.tui.call_view import mark, whole_call
+from assent.front.tui.call_view import above_output, mark, whole_call
+from assent.front.tui.display_view import OMITTED
 from assent.front.tui.text_style import TextStyler, plain
 from assent.front.tui.transcript_model import CallItem, Item, NoteItem, PromptItem, ReplyItem, ThoughtItem
 from assent.front.tui.viewer import Document
-from assent.parts import DiffDisplay, TerminalDisplay, TodosDisplay
+from assent.parts import DiffDisplay, PlainDisplay, TerminalDisplay, TodosDisplay
+
+if TYPE_CHECKING:
+    from assent.app.output_folders import WholeText
 
 HIGHLIGHT_LIMIT = 100_000
 """Characters; a longer file is shown without syntax highlighting."""
 OUTPUT_IN_CONVERSATION = 400
 """Lines of one output in the text of the whole conversation."""
+LAST_KNOWN = 200
+"""Characters at the end of a file by which that place is found in what is shown of the output."""
 _CODE_BLOCK = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
 
 Calls = Mapping[str, ToolCall]
+Kept = Callable[[str], "Awaitable[WholeText | None]"]
+"""Finds the whole output of a call by its id; None if it was not kept."""
 
 
 # --- documents ---
 
 
-def document_of(item: Item, calls: Calls) -> Document | None:
+def document_of(item: Item, calls: Calls, kept: Kept) -> Document | None:
     """None for what has nothing to read."""
     match item:
         case CallItem() if (call := calls.get(item.call_id)) is not None:
-            return call_document(call)
+            return call_document(call, kept)
         case PromptItem() | ReplyItem() | NoteItem() | ThoughtItem():
             text = text_of(item, calls)
             return text_document(_title(item), text)
@@ -38,9 +50,40 @@ def document_of(item: Item, calls: Calls) -> Document | None:
             return None
 
 
-def call_document(call: ToolCall) -> Document:
+def call_document(call: ToolCall, kept: Kept) -> Document:
     title = f"{call.request.tool}  {' '.join(call_about(call.request).split())}"
-    return Document(title, lambda styler, width: whole_call(styler, call, width), output_of(call))
+    whole = partial(_whole_document, call, title, kept) if is_elsewhere(call) else None
+    return Document(title, lambda styler, width: whole_call(styler, call, width), output_of(call), whole)
+
+
+def is_elsewhere(call: ToolCall) -> bool:
+    """Whether what is shown of its output refers to the file with all of it."""
+    match call.display if isinstance(call, Terminal) else None:
+        case TerminalDisplay(text=text) | PlainDisplay(text=text):
+            return output_file(call.request.call_id) in text
+        case _:
+            return False
+
+
+async def _whole_document(call: ToolCall, title: str, kept: Kept) -> Document:
+    from assent.front.tui.long_text import LongText
+
+    found = await kept(call.request.call_id)
+    if found is None:
+        raise FileNotFoundError("the file with all of it is gone")
+    follows = _what_follows(call, found)
+    text = await asyncio.to_thread(LongText, f"{found.text.rstrip()}\n{follows}" if follows else found.text)
+    return Document(title, lambda styler, width: text.drawn(above_output(styler, call, width), width), text.text)
+
+
+def _what_follows(call: ToolCall, found: "WholeText") -> str:
+    """What comes after the text of the file: the end of the output, if the file is cut, or notes of our own."""
+    *_, end = OMITTED.split(output_of(call))
+    if found.is_cut:
+        return f"... [no more was kept; the end of the output follows] ...{end}"
+    _, known, notes = end.rpartition(found.text.rstrip()[-LAST_KNOWN:])
+    is_command = isinstance(call, Terminal) and isinstance(call.display, TerminalDisplay)
+    return notes.strip("\n") if known and is_command else ""
 
 
 def text_document(title: str, text: str) -> Document:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.folder_view import ExecutedText
     from assent.app.mcp_types import Argument, Prompt
     from assent.app.model_catalog import ModelView
+    from assent.app.output_folders import WholeText
     from assent.app.pricing import Prices
     from assent.app.session_client import SessionClient
     from assent.app.session_environment import Offered
@@ -175,7 +176,11 @@ class Host(Protocol):
         ...
 
     async def read_text(self, path: str) -> str:
-        """A file of the folder, for the person to look at."""
+        """A file of the folder, or one that is kept for the open session, for the person to look at."""
+        ...
+
+    async def whole_output(self, session: str, call_id: str) -> "WholeText | None":
+        """All that a call has printed, if it was too long for the log; None if it was not kept, or no longer is."""
         ...
 
     async def executed_texts(self, files: "Sequence[ExecutedFile]") -> "Sequence[ExecutedText]":

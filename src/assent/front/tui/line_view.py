@@ -98,7 +98,10 @@ class LineView(ScrollView, can_focus=True):
             self.post_message(TextSelected())
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return selection.extract("\n".join(strip.text.rstrip() for strip in self._strips)), "\n"
+        first = selection.start.y if selection.start is not None else 0
+        end = selection.end.y + 1 if selection.end is not None else len(self._strips)
+        lines = [*[""] * first, *(strip.text.rstrip() for strip in self._strips[first:end])]
+        return selection.extract("\n".join(lines)), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.model_access import ModelAccess
     from assent.app.model_catalog import ModelCatalog, ModelView
     from assent.app.opening import LocalClient, SessionSetup
+    from assent.app.output_folders import WholeText
     from assent.app.pricing import Prices
     from assent.app.rule_sources import Rule
     from assent.app.session_environment import SessionEnvironment
@@ -72,6 +73,8 @@ class LocalHost:
         self._log: SessionLog | None = None
         self._made = ""
         """The newest session created here."""
+        self._session = ""
+        """The one opened last."""
 
     # --- sessions ---
 
@@ -99,7 +102,8 @@ class LocalHost:
         except BaseException:
             self.folder = before
             raise
-        self._made = client.state.session if info is None else ""
+        self._session = client.state.session
+        self._made = self._session if info is None else ""
         if info is not None and choices.mode is not None and client.state.mode != choices.mode:
             await client.send(SetMode(choices.mode, by=client.me))
         if info is not None and self._effort is not None and client.state.effort != self._effort:
@@ -218,8 +222,15 @@ class LocalHost:
 
     async def read_text(self, path: str) -> str:
         from assent.app.folder_view import read_text
+        from assent.app.output_folders import read_kept
 
-        return await asyncio.to_thread(read_text, self.folder, path)
+        kept = await asyncio.to_thread(read_kept, self._env, self._session, path)
+        return kept if kept is not None else await asyncio.to_thread(read_text, self.folder, path)
+
+    async def whole_output(self, session: str, call_id: str) -> "WholeText | None":
+        from assent.app.output_folders import whole_output
+
+        return await asyncio.to_thread(whole_output, self._env, session, call_id)
 
     async def executed_texts(self, files: "Sequence[ExecutedFile]") -> "list[ExecutedText]":
         from assent.app.folder_view import executed_text

@@ -3,20 +3,30 @@
 from typing import TYPE_CHECKING
 
 from assent.app.call_states import Terminal
-from assent.front.tui.documents import call_document, code_blocks, command_of, conversation_document, output_of
-from assent.front.tui.transcript_model import CallItem, ReplyItem, TranscriptModel
+from assent.app.output_folders import output_file
+from assent.front.tui.documents import (
+    call_document,
+    code_blocks,
+    command_of,
+    conversation_document,
+    document_of,
+    output_of,
+)
+from assent.front.tui.transcript_model import CallItem, Item, ReplyItem, TranscriptModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assent.app.call_states import ToolCall
+    from assent.front.tui.documents import Kept
     from assent.front.tui.viewer import Document
 
 
 class Reading:
-    def __init__(self, transcript_model: TranscriptModel, calls: "Mapping[str, ToolCall]") -> None:
+    def __init__(self, transcript_model: TranscriptModel, calls: "Mapping[str, ToolCall]", kept: "Kept") -> None:
         self._items = transcript_model.items
         self._calls = calls
+        self._kept = kept
 
     def answer(self) -> str:
         replies = (item.text for item in reversed(self._items) if isinstance(item, ReplyItem) and item.text.strip())
@@ -32,7 +42,18 @@ class Reading:
         return next((command_of(call) for call in self._newest_first() if "command" in call.request.args), "")
 
     def newest_output(self) -> "Document | None":
-        return next((call_document(call) for call in self._newest_first() if output_of(call)), None)
+        return next((call_document(call, self._kept) for call in self._newest_first() if output_of(call)), None)
+
+    def output_in(self, path: str) -> "Document | None":
+        """The output of the call whose file this is."""
+        folder, _, name = path.rpartition("/")
+        if "/outputs/" not in folder:
+            return None
+        calls = (call for call in self._newest_first() if output_file(call.request.call_id) == name)
+        return next((call_document(call, self._kept) for call in calls if output_of(call)), None)
+
+    def of(self, item: Item) -> "Document | None":
+        return document_of(item, self._calls, self._kept)
 
     def own_command(self) -> str:
         """The last command that the person ran with `!`, and its output; empty if there is none."""

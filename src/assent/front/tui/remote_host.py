@@ -26,11 +26,17 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.folder_view import ExecutedText
     from assent.app.mcp_types import Prompt
     from assent.app.model_catalog import ModelView
+    from assent.app.output_folders import WholeText
     from assent.app.pricing import Prices
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
     from assent.client import Api, RemoteClient
     from assent.plan import ExecutedFile
+
+
+OUTPUT_PIECE = 1_000_000
+MAX_OUTPUT = 20_000_000
+"""Bytes of one output: as much as a server keeps."""
 
 
 class RemoteHost:
@@ -129,6 +135,19 @@ class RemoteHost:
 
     async def read_text(self, path: str) -> str:
         raise NotHere("The files are on the server's machine.")
+
+    async def whole_output(self, session: str, call_id: str) -> "WholeText | None":
+        from assent.app.output_folders import WholeText
+
+        texts: list[str] = []
+        at, total = 0, 1
+        while at < min(total, MAX_OUTPUT):
+            piece = await self.api.output(session, call_id, at, OUTPUT_PIECE)
+            if not piece["saved"] or piece["next"] <= at:
+                return None  # what the server has is already on the screen
+            texts.append(piece["text"])
+            at, total = piece["next"], piece["total"]
+        return WholeText("".join(texts), is_cut=total >= MAX_OUTPUT)
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {}

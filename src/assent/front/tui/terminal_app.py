@@ -367,7 +367,7 @@ class AssentApp(App[None]):
     def reading(self) -> "Reading":
         from assent.front.tui.reading import Reading
 
-        return Reading(self.conversation, self._calls())
+        return Reading(self.conversation, self._calls(), partial(self.host.whole_output, self.context.session))
 
     def copy(self, text: str) -> None:
         from assent.front.tui.clipboard import copy_text
@@ -380,9 +380,7 @@ class AssentApp(App[None]):
 
     @on(Transcript.Wanted)
     def _read_item(self, message: Transcript.Wanted) -> None:
-        from assent.front.tui.documents import document_of
-
-        document = document_of(message.item, self._calls())
+        document = self.reading().of(message.item)
         if document is None:
             return
         if message.what == "copy":

@@ -3,7 +3,8 @@
 It shows lines and knows nothing about where they come from: a `Document` draws itself at any width.
 """
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from textual.widgets import Input, Static
 
 from assent.app.wording import count, safe
 from assent.front.tui.line_view import LineView
+from assent.front.tui.long_text import LongRows
 from assent.front.tui.steady_input import SteadyInput
 from assent.front.tui.text_style import TextStyler, ends
 from assent.front.tui.typed_elsewhere import typed_early
@@ -28,6 +30,8 @@ from assent.front.tui.typed_elsewhere import typed_early
 SIDE_STEP = 8
 MAX_WIDTH = 2_000
 """Columns of a line that is not wrapped."""
+BEGINNING = 0.2
+"""How much of what is shown of a long output is its beginning; the rest is its end."""
 
 
 class Document(Struct, frozen=True):
@@ -36,6 +40,8 @@ class Document(Struct, frozen=True):
     title: str
     draw: Callable[[TextStyler, int], Sequence[Strip]]
     text: str
+    whole: "Callable[[], Awaitable[Document]] | None" = None
+    """Reads all of it, if this is only a part; may raise, with a message for the person."""
 
 
 class ViewerLines(LineView):
@@ -58,8 +64,10 @@ class ViewerLines(LineView):
         self.cursor = 0
 
     def compose_lines(self, width: int) -> Sequence[Strip]:
-        longest = max((len(line) for line in self.document.text.split("\n")), default=0)
-        return self.document.draw(self._styler(), width if self.wraps else min(max(longest + 8, width), MAX_WIDTH))
+        if not self.wraps:
+            longest = max((len(line) for line in self.document.text.split("\n")), default=0)
+            width = min(max(longest + 8, width), MAX_WIDTH)
+        return self.document.draw(self._styler(), width)
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
@@ -78,18 +86,36 @@ class ViewerLines(LineView):
         marked = self.mark is not None and min(self.mark, self.cursor) <= place <= max(self.mark, self.cursor)
         if marked or (self.found and place == self.found[self.current]):
             return fitted.apply_style(Style(reverse=True))
-        return fitted.apply_style(Style(underline=True)) if place in self.found else fitted
+        return fitted.apply_style(Style(underline=True)) if self._is_found(place) else fitted
+
+    def _is_found(self, place: int) -> bool:
+        near = bisect_left(self.found, place)
+        return near < len(self.found) and self.found[near] == place
+
+    def show_whole(self, document: Document) -> None:
+        """What is on the screen stays there, about: the part that was shown had the beginning and the end of it."""
+        before, top = len(self._strips), self.scroll_offset.y
+        self.document = document
+        self.found, self.current, self.mark = [], -1, None
+        self.redraw()
+        if top > before * BEGINNING:
+            self.scroll_to(y=len(self._strips) - (before - top), animate=False, immediate=True)
 
     # --- search ---
 
     def search(self, wanted: str) -> int:
         """Goes to the first line from here that contains it; returns how many do."""
         needle = wanted.casefold()
-        self.found = [n for n, strip in enumerate(self._strips) if needle in strip.text.casefold()] if needle else []
+        self.found = self._rows_with(needle) if needle else []
         here = self.scroll_offset.y
         self.current = next((n for n, line in enumerate(self.found) if line >= here), 0) if self.found else -1
         self._show_found()
         return len(self.found)
+
+    def _rows_with(self, needle: str) -> list[int]:
+        if isinstance(self._strips, LongRows):
+            return self._strips.rows_with(needle)
+        return [n for n, strip in enumerate(self._strips) if needle in strip.text.casefold()]
 
     def search_again(self, step: int) -> None:
         if self.found:
@@ -158,7 +184,12 @@ class ViewerScreen(ModalScreen[bool]):
         self._document = document
         self._styler = styler
         self._search = search
-        self._said = ""
+        self.said = ""
+        """Shown instead of the keys."""
+        self._wanted = ""
+        """What was searched for last."""
+        self._reads = document.whole is not None
+        """Whether the rest of the document is still being read."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="viewer-title", markup=False)
@@ -171,6 +202,22 @@ class ViewerScreen(ModalScreen[bool]):
         if self._search is not None:
             self._open_search(self._search)  # at once: what is typed next belongs there
         self.call_after_refresh(self._begin)
+        if self._document.whole is not None:
+            self.run_worker(self._read_whole(self._document.whole))
+
+    async def _read_whole(self, whole: Callable[[], Awaitable[Document]]) -> None:
+        try:
+            self._show_whole(await whole())
+        except Exception as error:  # whatever it is, what is shown stays
+            self.said = f"Not all of it can be shown: {safe(str(error), 'label')}."
+        self._reads = False
+        self.label()
+
+    def _show_whole(self, document: Document) -> None:
+        self._document = document
+        self.lines.show_whole(document)
+        if self._wanted:
+            self.lines.search(self._wanted)
 
     def _begin(self) -> None:
         self._moved()
@@ -208,13 +255,13 @@ class ViewerScreen(ModalScreen[bool]):
         title = Text(safe(self._document.title, "label"), style=f"bold {styler.palette.accent}")
         place = Text(self.position(), style=styler.palette.dim)
         self.query_one("#viewer-title", Static).update(_as_text(ends(title, place, width, styler)))
-        self.query_one("#viewer-hint", Static).update(Text(self._said or self.hint()))
+        self.query_one("#viewer-hint", Static).update(Text(self.said or self.hint()))
 
     def position(self) -> str:
         lines, total = self.lines, len(self.lines.lines)
         last = min(lines.scroll_offset.y + lines.size.height, total)
-        found = f"match {lines.current + 1} of {len(lines.found)} · " if lines.found else ""
-        return f"{found}{last:,} of {count(total, 'line')}"
+        found = f"match {lines.current + 1} of {len(lines.found):,} · " if lines.found else ""
+        return f"{'reading all of it … · ' if self._reads else ''}{found}{last:,} of {count(total, 'line')}"
 
     def hint(self) -> str:
         if self.lines.mark is not None:
@@ -224,7 +271,7 @@ class ViewerScreen(ModalScreen[bool]):
         return f"/ search{again} · g G start, end · w {wrap} · m mark lines · c copy all · q close"
 
     def say(self, words: str) -> None:
-        self._said = words
+        self.said = words
         self.label()
 
     # --- moving ---
@@ -236,7 +283,7 @@ class ViewerScreen(ModalScreen[bool]):
         self._move(step * max(self.lines.size.height - 1, 1))
 
     def _move(self, step: int) -> None:
-        self._said = ""
+        self.said = ""
         if self.lines.mark is not None:
             self.lines.move_mark(step)
         else:
@@ -282,6 +329,7 @@ class ViewerScreen(ModalScreen[bool]):
 
     @on(Input.Submitted)
     def _search_now(self, event: Input.Submitted) -> None:
+        self._wanted = event.value
         found = self.lines.search(event.value)
         self._leave_search()
         self.say("" if found or not event.value else f"{safe(event.value, 'label')!r} was not found.")

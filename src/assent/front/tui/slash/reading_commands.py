@@ -1,6 +1,7 @@
 """Commands to read and to copy: the viewer for outputs and files, search in the conversation, the clipboard."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from assent.front.tui.prompt.completion import Candidate
@@ -9,6 +10,7 @@ from assent.front.tui.slash.slash_helpers import named
 
 if TYPE_CHECKING:
     from assent.front.tui.slash.slash_context import SlashContext
+    from assent.front.tui.viewer import Document
 
 
 async def view(context: "SlashContext", argument: str) -> None:
@@ -16,7 +18,8 @@ async def view(context: "SlashContext", argument: str) -> None:
 
     if argument:
         path = argument.removeprefix("@").strip('"')
-        await context.view(file_document(path, await context.host.read_text(path)))
+        output = context.reading.output_in(path)
+        await context.view(output or file_document(path, await context.host.read_text(path)))
     elif (document := context.reading.newest_output()) is not None:
         await context.view(document)
     else:
@@ -42,13 +45,21 @@ async def copy(context: "SlashContext", argument: str) -> None:
             text = context.reading.command()
         case "output":
             document = context.reading.newest_output()
-            text = document.text if document is not None else ""
+            text = await _all_of(document) if document is not None else ""
         case "all":
             text = context.reading.conversation().text
         case _:
             context.complain(f"There is no /copy {named(what)}; use answer, code, command, output or all.")
             return
     context.copy(text)
+
+
+async def _all_of(document: "Document") -> str:
+    """If not all of it is on the screen, and all of it can be read, then that."""
+    if document.whole is not None:
+        with suppress(Exception):
+            document = await document.whole()
+    return document.text
 
 
 async def complete_copy(context: "SlashContext", argument: str) -> Sequence[Candidate]:
