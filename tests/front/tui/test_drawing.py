@@ -337,6 +337,35 @@ def test_html_in_a_reply_is_text(said: str):
     )
 
 
+def test_what_is_decided_about_is_read_as_markdown():
+    said = "We **move** the `cart`:\n\n- first\n\n## Why\n\n```python\nprint(1)\n```\n\n1. Add\n2. Change"
+    lines = [strip.text.strip() for strip in INK.prose(said, 40)]
+    assert [line for line in lines if line] == ["We move the cart:", "• first", "Why", "print(1)", "1 Add", "2 Change"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[here](http://x 'and a title')",
+        "Fine.\n\n[//]: # (hidden)",
+        "![a picture](http://x)",
+        "|a|\n|-|\n|b|too many cells|",
+        "Change __init__.py and ~/.profile **now**",
+        "```sh and more\ncode\n```",
+        "&amp; **bold**",
+    ],
+)
+def test_what_is_decided_about_is_shown_as_written_if_markdown_would_hide_or_change_any_of_it(said: str):
+    assert [strip.text.rstrip() for strip in INK.prose(said, 60)] == said.split("\n")
+
+
+def test_a_step_shows_its_markdown():
+    step = INK.inline("Add `cart.py` with **Cart** *now*")
+    assert step.plain == "Add cart.py with Cart now"
+    assert [step.plain[span.start : span.end] for span in step.spans] == ["cart.py", "Cart", "now"]
+    assert INK.inline("__init__ ![a](http://x)").plain == "__init__ ![a](http://x)"
+
+
 def test_the_lines_of_a_reply_stay_lines():
     said = "Send it to:\nACME Ltd.\n**High\nStreet** 1\n\n1. one\n   more of it\n2. two"
     lines = [strip.text.strip() for strip in INK.markdown(said, 60)]

@@ -46,6 +46,31 @@ def panel_of(on: AppHarness) -> str:
     return "\n".join(line.strip("┃ ") for line in on.shown.splitlines() if line.startswith("┃"))
 
 
+# --- plans ---
+
+MARKED: Json = {"steps": ["Read `cart.py`", "**Fix** it"], "summary": "## Goal\n\nFix the **discount**:\n\n- once"}
+
+
+async def test_a_plan_is_read_as_markdown_in_its_question_and_in_the_transcript(harness: MakeHarness):
+    plan = {"name": "propose_plan", "id": "plan", "args": MARKED}
+    async with harness(asks_for(plan), says("Done.")).open(prompt="go", mode="plan", size=(80, 40)) as on:
+        await on.until_asked()
+        await on.until_shown("│ Goal", "│ Fix the discount:", "│  • once", "│  1 Read cart.py", "│  2 Fix it")
+        await on.press("1")
+        await on.until_idle()
+        await on.until_shown("│ Goal", "• once", "○ Read cart.py", "○ Fix it")
+
+
+async def test_a_plan_that_was_not_accepted_is_read_as_markdown_too(harness: MakeHarness):
+    plan = {"name": "propose_plan", "id": "plan", "args": MARKED}
+    async with harness(asks_for(plan), says("Done.")).open(prompt="go", mode="plan", size=(80, 40)) as on:
+        await on.until_asked()
+        await on.press("3")
+        await on.until_idle()
+        await on.press("ctrl+o")
+        await on.until_shown("│ Goal", "• once", "2 Fix it", "Keep planning")
+
+
 # --- yes or no ---
 
 

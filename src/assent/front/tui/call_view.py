@@ -15,6 +15,7 @@ from assent.app.call_states import (
     Validating,
 )
 from assent.app.wording import call_about, count, editing, ended_badly, first_text, safe, took
+from assent.approval import AskDetails
 from assent.front.tui.display_view import brief, draw_display, preview
 from assent.front.tui.text_style import TextStyler, barred, ends
 from assent.parts import DiffDisplay, TodosDisplay
@@ -180,7 +181,9 @@ def _arguments(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
     """The other arguments, if the head line does not show everything. A list of steps is shown by its display."""
     if isinstance(call, Success) and isinstance(call.display, TodosDisplay):
         said = [value for value in call.request.args.values() if isinstance(value, str)]
-        return [strip for text in said for strip in styler.text(text, "", width)]
+        return [strip for text in said for strip in styler.prose(text, width)]
+    if isinstance(call, Success) and call.approval is not None and isinstance(call.approval.details, AskDetails):
+        return [strip for asked in call.approval.details.questions for strip in styler.prose(asked.question, width)]
     about = first_text(call.request)
     rest = [(name, value) for name, value in call.request.args.items() if value != about and len(str(value)) < 200]
     lines: list[Strip] = []

@@ -51,7 +51,9 @@ def todo_text(styler: TextStyler, todo: Todo) -> Text:
     text = Text(overflow="fold")
     text.append(f"{TODO_MARKS.get(todo.status, '○')} ", style.get(todo.status, palette.dim))
     words = {"in_progress": "bold", "completed": palette.dim, "cancelled": f"strike {palette.dim}"}
-    return text.append(" ".join(safe(todo.description).split()), words.get(todo.status, ""))
+    said = styler.inline(todo.description)
+    said.style = words.get(todo.status, "")
+    return text.append_text(said)
 
 
 def preview(styler: TextStyler, display: Display, width: int, *, failed: bool = False) -> list[Strip]:

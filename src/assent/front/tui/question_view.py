@@ -172,7 +172,7 @@ class QuestionView:
                 yield from _foreign(styler, details.description, styler.palette.dim, width)
             case AskDetails(questions=questions):
                 for question in questions:
-                    yield from _foreign(styler, question.question, "bold", width)
+                    yield from _asked(styler, question.question, width)
                     if self.choice is None:
                         numbers = len(chosen_at_once(questions) or ticked_later(questions))
                         yield from _options(styler, question, numbers, width)
@@ -240,6 +240,16 @@ def _foreign(styler: TextStyler, text: str, style: str | Style, width: int, bar:
     """Foreign text behind a bar, however it wraps: none of its lines can look like ours."""
     lines = styler.text(text, style, width - len(bar)) if text else []
     return barred(lines, styler.palette.dim, bar)
+
+
+def _asked(styler: TextStyler, text: str, width: int, bar: str = "│ ") -> list[Strip]:
+    """A plan has many lines; a question of one line stands out from its options."""
+    room = width - len(bar)
+    if "\n" in text:
+        return barred(styler.prose(text, room), styler.palette.dim, bar)
+    line = styler.inline(text)
+    line.style = "bold"
+    return barred(styler.lines(line, room) if text else [], styler.palette.dim, bar)
 
 
 def _tree(args: JsonObject, styler: TextStyler, width: int) -> Iterator[Strip]:

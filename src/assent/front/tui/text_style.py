@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from assent.screen import Context
 
 
+_LANGUAGE = re.compile(r"(?<=```)[\w+#.-]{1,20}$", re.MULTILINE)
+"""Of a block of code: it is not shown, and says nothing that one has to know."""
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
@@ -98,6 +100,31 @@ class TextStyler:
         block.parsed = markdown_parser().parse(plain(content, "output"))
         block.code_theme = self.code_theme  # pyright: ignore[reportAttributeAccessIssue] (a theme works as well as a name)
         return _without_gaps(self.lines(block, width))
+
+    def prose(self, content: str, width: int) -> list[Strip]:
+        """Markdown that someone decides about: as it was written, if not every letter of it would be shown."""
+        shown = plain(content)
+        drawn = self.markdown(shown, width)
+        complete = _letters("".join(strip.text for strip in drawn)) == _letters(_LANGUAGE.sub("", shown))
+        return drawn if complete else self.text(content, "", width)
+
+    def inline(self, content: str) -> Text:
+        """The same on one line."""
+        shown = " ".join(plain(content).split())
+        drawn, styles = Text(overflow="fold"), list[str]()
+        for token in markdown_parser().parseInline(shown)[0].children or ():
+            if token.nesting > 0:
+                styles.append(f"markdown.{token.tag}")
+            elif token.nesting < 0:
+                styles.pop()
+            names = [*styles, *([f"markdown.{token.tag}"] if token.tag == "code" else [])]
+            drawn.append(token.content, sum((self.console.get_style(name, default="") for name in names), Style()))
+        return drawn if _letters(drawn.plain) == _letters(shown) else Text(shown, overflow="fold")
+
+
+def _letters(text: str) -> list[str]:
+    """What must not be lost; `_` is part of names, and `\\` and `~` are parts of paths."""
+    return [character for character in text if character.isalnum() or character in "_\\~"]
 
 
 def indented(strips: list[Strip], by: int, mark: str = "", style: str = "") -> list[Strip]:
