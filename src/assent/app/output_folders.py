@@ -38,6 +38,8 @@ def whole_output_path(env: Mapping[str, str], session: str, call_id: str) -> str
     """The file with the full output of a call; empty if it was not kept."""
     path = os.path.join(data_folder(env), "outputs", session, output_file(call_id))
     return path if os.path.isfile(path) else ""
+
+
 def whole_output(env: Mapping[str, str], session: str, call_id: str) -> WholeText | None:
     """All of it, with its secrets masked; None if it was not kept."""
     from assent.tools.support.whole_output import MAX_BYTES
@@ -118,7 +120,6 @@ def _shared_store(env: Mapping[str, str], log: "SessionLog") -> "BlobStore | Non
 async def _copy_shared(store: "BlobStore", session: str, copy: str, outputs: list[str]) -> None:
     """Without them, the copy shows what the log has, and its older changes cannot be undone."""
     from assent.app.session_blobs import CONTENTS, OUTPUTS
-    from assent.files.private_folder import harmless
 
     with suppress(OSError):
         wanted = {OUTPUTS + harmless(name) for name in outputs}
