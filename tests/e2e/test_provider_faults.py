@@ -86,7 +86,7 @@ async def test_an_unknown_model_is_named_and_not_tried_again(program: Program):
     async with FakeGemini({"replies": [gone, says("never")]}) as fake:
         ended = await run(program, fake, "-m", "gemini-2.5-por")
         assert [request.method for request in fake.requests] == ["POST", "GET"], "the list is asked for near names"
-    assert ended.code == 1
+    assert ended.code == 42
     assert "model gemini-2.5-por not found" in ended.err and "Did you mean gemini-2.5-pro or" in ended.err
 
 

@@ -27,7 +27,7 @@ def make_session(program: Program, database: str) -> str:
 def test_a_prompt_is_recorded_there_and_nowhere_else(program: Program, database: str):
     session = make_session(program, database)
     assert session in run(program, database, "sessions", "list").out
-    assert "#1 allowed: yolo mode" in run(program, database, "sessions", "show", session).out
+    assert "1: allowed: yolo mode" in run(program, database, "sessions", "show", session).out
     assert not (program.home / "assent.db").exists()
 
 

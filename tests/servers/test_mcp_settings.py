@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.app.server_entries import with_server, without_server
+from assent.app.server_entries import WrongName, with_server, without_server
 from assent.app.session_environment import open_environment
 from assent.config import BadSettings, Settings, parse_settings
 from assent.mcp_config import MissingVariable, Servers, expand
@@ -55,7 +55,7 @@ def test_an_entry_is_added_and_removed_without_touching_other_lines():
     assert settings(added).mcp.servers["new"] == entry
     assert without_server(added, FILE, "new").rstrip() == before.rstrip()
     assert without_server(added, FILE, "old").startswith('# mine\nmodel = "x" # good\n\n[mcp.servers.new]')
-    with pytest.raises(BadSettings, match="already"):
+    with pytest.raises(WrongName, match="already"):
         with_server(before, FILE, "old", entry)
     with pytest.raises(BadSettings, match="edit it by hand"):
         without_server("[mcp]\nservers = { a = { command = 'x' } }\n", FILE, "a")
