@@ -446,7 +446,7 @@ async def test_a_fork_is_made_whole_or_not_at_all(sqlite: SqliteLog):
     assert [info.id for info in await sqlite.sessions()] == ["s"] and await sqlite.stamped(ONE) is None
     await _limit_pages(sqlite, extra=10_000)
     copy = await fork_session(sqlite, "s", ONE)
-    assert [envelope.seq for envelope in await sqlite.read(copy)] == [1, 2, 3]
+    assert [envelope.seq for envelope in await sqlite.read(copy)] == [1, 2, 3, 4], "the last one is its name"
     assert {item.session for item in await sqlite.waiting()} == {"s", copy}
     assert [info.id for info in await sqlite.sessions()] == [copy, "s"], "it is the newest, however old its events are"
     assert await fork_session(sqlite, "s", ONE) == copy

@@ -15,7 +15,6 @@ from assent.events import (
     SessionRenamed,
 )
 from assent.session.log import LogDamaged, SessionLog, Stamp, new_session_id
-from assent.session.state import fold
 
 _FORK = re.compile(r"(.*) \(fork(?: (\d+))?\)")
 _OF_ONE_SESSION = SessionOpened | SessionArchived | CommandTaken | QueueHeld
@@ -32,7 +31,7 @@ async def fork_session(log: SessionLog, session: str, stamp: Stamp | None = None
     copy = new_session_id()
     kept = [envelope for envelope in envelopes[1:] if not isinstance(envelope.event, _OF_ONE_SESSION)]
     now = time.time()
-    named = [Envelope(0, now, session, event) for event in _name(fold(session, envelopes).title, by)]
+    named = [Envelope(0, now, session, event) for event in _name((await log.info(session)).title, by)]
     more = [Envelope(seq, e.ts, copy, e.event) for seq, e in enumerate([*kept, *named], start=2)]
     return await log.create(copy, now, replace(first, forked_from=session, by=by), more, stamp)
 
