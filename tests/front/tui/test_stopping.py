@@ -94,6 +94,17 @@ async def test_escape_cancels_a_command_of_ones_own(harness: MakeHarness):
         assert [event.status for event in await on.recorded(CallFinished)] == ["cancelled"]
 
 
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_the_last_lines_of_an_interrupted_command_stay_in_sight(harness: MakeHarness, key: str):
+    on = harness(asks_for(shell("seq -f 'step %g' 1 30; cat fifo")))
+    os.mkfifo(on.folder / "fifo")
+    async with on.open(mode="yolo", prompt="go", size=(80, 40)):
+        await on.until_shown("│ step 30")
+        await on.press(key)
+        await on.until_shown("Cancelled. What was done is kept.")
+        await on.until_shown("lines above", "│ step 29", "│ step 30")
+
+
 async def test_ctrl_c_clears_what_is_typed_and_twice_quits(harness: MakeHarness):
     async with harness().open() as on:
         await on.types("hello")

@@ -119,8 +119,9 @@ def _preview(styler: TextStyler, call: ToolCall, width: int) -> list[Strip]:
         case Failed(display=display, failure=failure):
             shown = preview(styler, display, width, failed=True) if display is not None else []
             return [*_problem(styler, failure.message, width, FAILURE_LINES), *shown]
-        case Cancelled(refusal=refusal) if refusal:
-            return _problem(styler, f"no: {refusal}", width, FAILURE_LINES)
+        case Cancelled(display=display, refusal=refusal):
+            shown = preview(styler, display, width, failed=True) if display is not None else []
+            return [*(_problem(styler, f"no: {refusal}", width, FAILURE_LINES) if refusal else ()), *shown]
         case _:
             return []
 
