@@ -245,7 +245,16 @@ async def test_a_file_is_shown_with_its_colours_and_numbers(harness: MakeHarness
     (on.folder / "cart.py").write_text("def total():\n    return 0\n")
     async with on.open(prompt="hi"):
         await open_viewer(on, "/view cart.py")
-        await on.until_shown("cart.py", "1 def total():", "2     return 0")
+        await on.until_shown("cart.py", "1 def total():", "2     return 0", "2 of 2 lines")
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.txt", "one\ntwo\n"), ("a.txt", "one\ntwo"), ("a.py", "a = 1\nb = 2\n")])
+async def test_a_line_break_at_the_end_of_a_file_begins_no_line(harness: MakeHarness, name: str, text: str):
+    on = harness(says("Hello."))
+    (on.folder / name).write_text(text)
+    async with on.open(prompt="hi"):
+        await open_viewer(on, f"/view {name}")
+        await on.until_shown("2 of 2 lines")
 
 
 async def test_a_file_that_cannot_be_shown_is_said(harness: MakeHarness):
@@ -289,6 +298,17 @@ async def test_lines_are_marked_and_copied_with_keys(harness: MakeHarness):
         await on.press("m", "down", "down", "c")
         assert on.app.clipboard == "number 20\nnumber 21\nnumber 22"
         await on.until_shown("Copied 3 lines.")
+
+
+async def test_marking_begins_at_the_match_if_it_is_on_the_screen(harness: MakeHarness):
+    async with harness(COUNTS, says("Done.")).open(mode="yolo", prompt="go") as on:
+        viewer = await open_viewer(on)
+        await on.press("slash", *"number 20", "enter")
+        await on.press("m", "down", "c")
+        assert on.app.clipboard == "number 20\nnumber 21"
+        viewer.lines.scroll_to(y=1000, animate=False, immediate=True)
+        await on.press("m", "c")
+        assert on.app.clipboard == viewer.lines.lines[1000].text
 
 
 @pytest.mark.spec("G1")

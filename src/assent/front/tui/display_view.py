@@ -40,7 +40,7 @@ def draw_display(styler: TextStyler, display: Display, width: int) -> list[Strip
         case MarkdownDisplay(text=text):
             return styler.markdown(text, width)
         case PlainDisplay(text=text):
-            return styler.text(text, "", width, context="output")
+            return styler.text(text.removesuffix("\n"), "", width, context="output")
         case TodosDisplay(todos=todos):
             return [strip for todo in todos for strip in styler.lines(todo_text(styler, todo), width)]
 

@@ -87,14 +87,14 @@ def _what_follows(call: ToolCall, found: "WholeText") -> str:
 
 
 def text_document(title: str, text: str) -> Document:
-    return Document(title, lambda styler, width: styler.terminal(text, width), text)
+    return Document(title, lambda styler, width: styler.terminal(text.removesuffix("\n"), width), text)
 
 
 def file_document(path: str, text: str) -> Document:
     def draw(styler: TextStyler, width: int) -> Sequence[Strip]:
         from rich.syntax import Syntax
 
-        shown = plain(text, "output").expandtabs(4)
+        shown = plain(text, "output").removesuffix("\n").expandtabs(4)
         lexer = Syntax.guess_lexer(path) if len(text) <= HIGHLIGHT_LIMIT else "default"
         if lexer == "default":
             return styler.terminal(shown, width)

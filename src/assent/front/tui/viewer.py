@@ -130,9 +130,14 @@ class ViewerLines(LineView):
     # --- marking ---
 
     def toggle_mark(self) -> None:
-        self.cursor = min(self.scroll_offset.y, max(len(self._strips) - 1, 0))
+        self.cursor = self._mark_from()
         self.mark = self.cursor if self.mark is None else None
         self.refresh()
+
+    def _mark_from(self) -> int:
+        """The match, if it is on the screen; otherwise the first line there."""
+        top, match = self.scroll_offset.y, self.found[self.current] if self.found else -1
+        return match if top <= match < top + self.size.height else min(top, max(len(self._strips) - 1, 0))
 
     def move_mark(self, step: int) -> None:
         self.cursor = min(max(self.cursor + step, 0), len(self._strips) - 1)
