@@ -59,8 +59,8 @@ class ProposePlanInvocation(Invocation):
         return Resources(things=("todos",))
 
     async def should_confirm(self) -> AskDetails:
-        steps = [f"{number}. {step}" for number, step in enumerate(self._params.steps, start=1)]
-        text = "\n".join([*([self._params.summary, ""] if self._params.summary else []), *steps])
+        steps = [f"- {step}" for step in self._params.steps]  # the numbers belong to the answers
+        text = "\n".join([*([self._params.summary, "", "Steps:"] if self._params.summary else []), *steps])
         options = tuple(Choice(label) for label in (*CHOICES, NOT_YET))
         return AskDetails((Question(question=text, header="Plan", options=options, placeholder="what to change"),))
 

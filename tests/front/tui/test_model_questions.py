@@ -1,5 +1,6 @@
 """What the model asks: yes or no, a text, several things at once; each is answered with what a person types first."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -55,7 +56,7 @@ async def test_a_plan_is_read_as_markdown_in_its_question_and_in_the_transcript(
     plan = {"name": "propose_plan", "id": "plan", "args": MARKED}
     async with harness(asks_for(plan), says("Done.")).open(prompt="go", mode="plan", size=(80, 40)) as on:
         await on.until_asked()
-        await on.until_shown("│ Goal", "│ Fix the discount:", "│  • once", "│  1 Read cart.py", "│  2 Fix it")
+        await on.until_shown("│ Goal", "│ Fix the discount:", "│  • once", "│  • Read cart.py", "│  • Fix it")
         await on.press("1")
         await on.until_idle()
         await on.until_shown("│ Goal", "• once", "○ Read cart.py", "○ Fix it")
@@ -68,7 +69,14 @@ async def test_a_plan_that_was_not_accepted_is_read_as_markdown_too(harness: Mak
         await on.press("3")
         await on.until_idle()
         await on.press("ctrl+o")
-        await on.until_shown("│ Goal", "• once", "2 Fix it", "Keep planning")
+        await on.until_shown("│ Goal", "• once", "• Fix it", "Keep planning")
+
+
+async def test_only_the_answers_to_a_plan_have_numbers(harness: MakeHarness):
+    async with harness(asks_for(PLAN), says("Done.")).open(prompt="go", mode="plan", size=(80, 40)) as on:
+        await on.until_asked()
+        numbered = re.findall(r"│ +(\d)\.? +(\w+)", panel_of(on))
+        assert numbered == [("1", "Carry"), ("2", "Carry"), ("3", "Keep")]
 
 
 # --- yes or no ---
