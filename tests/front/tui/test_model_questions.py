@@ -407,6 +407,13 @@ async def test_answers_are_kept_while_the_dialog_is_closed(harness: MakeHarness,
 # --- several ticks ---
 
 
+@pytest.mark.parametrize("enter", ["no", "select"])
+async def test_a_question_says_that_several_options_can_be_ticked(harness: MakeHarness, enter: str):
+    async with asked(harness, TICK, enter=enter).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        assert "1–3  tick one or more" in panel_of(on) and "answer" in panel_of(on)
+
+
 async def ticking(on: AppHarness) -> None:
     await on.until_asked()
     await on.press("enter")

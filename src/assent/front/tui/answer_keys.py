@@ -34,7 +34,7 @@ ANSWER_WORDS = {
     "s": "always, for every tool of this server; in a change: split a part whose changes are apart",
     "o": "read the files that a command runs, as a yes covers them",
     "A": "yes to all questions that were shown to their end",
-    "1–9": "choose an answer by its number",
+    "1–9": "choose an answer by its number; tick it, if you may choose several",
     "y, n": "where the model asks yes or no: Yes and No; a or Enter: own words",
     "y, Enter": "where the model asks something else: answer; a text is typed at once, and ↓ leads to these keys",
 }

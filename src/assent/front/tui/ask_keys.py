@@ -44,7 +44,9 @@ def ask_keys(draft: AskDraft, *, selects: bool) -> list[tuple[str, str]]:
         return [("y", "Yes"), ("n", "No"), own_words, *DECLINE]
     if labels and selects:
         return [*zip(DIGITS, labels, strict=False), OWN_WORDS, *DECLINE]
-    return [("y", _answer_words(draft, len(labels or ticked_later(draft.questions)), selects=selects)), *DECLINE]
+    ticked = ticked_later(draft.questions)
+    ticks = [("–".join(ticked[:: max(len(ticked) - 1, 1)]), "tick one or more")] if ticked else []
+    return [*ticks, ("y", _answer_words(draft, len(labels), selects=selects)), *DECLINE]
 
 
 def _answer_words(draft: AskDraft, options: int, *, selects: bool) -> str:
