@@ -82,12 +82,19 @@ async def test_only_the_answers_to_a_plan_have_numbers(harness: MakeHarness):
 # --- yes or no ---
 
 
-async def test_a_number_for_several_questions_says_how_to_begin(harness: MakeHarness):
+async def test_enter_never_says_yes_among_several_questions_unless_it_was_moved_to(harness: MakeHarness):
     async with asked(harness, BASE, DROP).open(prompt="go", size=(80, 30)) as on:
         await on.until_asked()
+        await on.press("enter")
+        await on.until_screen(AskScreen)
         await on.press("2")
-        await on.until_shown("Press Enter first")
-        assert await on.recorded(ApprovalAnswered) == [] and on.app.prompt.is_empty
+        await on.until_shown("(2 of 2)", "1. Yes")
+        await on.press("enter")
+        await on.until(lambda: isinstance(on.app.screen.focused, Input))  # own words, as at a single question
+        await on.press("enter")
+        assert await on.recorded(ApprovalAnswered) == []
+        await on.press("shift+tab", "down", "enter")
+        assert await answers(on) == [("Postgres", "Yes")]
 
 
 @pytest.mark.parametrize(("typed", "answer"), [("y", "Yes"), ("No", "No"), ("yes, but later", "yes, but later")])

@@ -23,7 +23,7 @@ from assent.front.tui.steady_input import WordsInput
 from assent.front.tui.typed_elsewhere import letter, typed_early
 
 CHOOSE = "Enter or a number chooses · Tab own words"
-YES_OR_NO = "Enter or a number chooses, or type y or n and press Enter · Tab own words"
+YES_OR_NO = "A number chooses, or type y or n and press Enter · Tab own words"
 TICK = "Space or a number ticks, Enter takes what is ticked · Tab add own words"
 NOTHING = f"Nothing is ticked. Press Enter again to answer “{NONE_OF_THESE}” · Space or a number ticks"
 WRITE = "Enter answer"
@@ -79,7 +79,7 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         self.query_one("#asked Static", Static).update(Text(number + safe(draft.question.question)))
         self._list_options()
         self._options.display = not draft.writes
-        self._options.highlighted = None if draft.writes else min(draft.reply.chosen, default=0)
+        self._options.highlighted = min(draft.reply.chosen, default=_first(draft))
         self._prepare_field()
         self._say_how()
         (self._field if own_words or draft.writes or draft.reply.own else self._options).focus()
@@ -117,7 +117,11 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
         if self._words_begun and typed_early(event, self._field):
             return
         text = letter(event)
-        if self.focused is not self._options or not text or event.key == "space":
+        if self.focused is not self._options or event.key == "space":
+            return
+        if event.key == "enter" and self._options.highlighted is None and self.was_quiet and not self._typed:
+            self._field.focus()  # as at a single question
+        if not text:
             return
         event.stop()
         if not text.isdecimal():
@@ -222,6 +226,11 @@ class AskScreen(AnswerScreen[tuple[str, ...]]):
             self._show()
         else:
             self.dismiss(self._draft.answers)
+
+
+def _first(draft: AskDraft) -> int | None:
+    """The option that Enter takes when a question appears; never Yes, which may allow something."""
+    return None if draft.writes or draft.question.type == "yesno" else 0
 
 
 def _how(draft: AskDraft, *, none: bool) -> str:
