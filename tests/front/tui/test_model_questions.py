@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from textual.events import Key, Paste
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from assent.config import TerminalSettings
 from assent.events import ApprovalAnswered
@@ -372,6 +372,50 @@ async def test_esc_goes_back_one_question_and_keeps_the_answers(harness: MakeHar
         await on.until_shown("(2 of 3)")
         await on.press("2", "enter", "1")
         assert await answers(on) == [("CockroachDB 2", "MySQL", "Yes")]
+
+
+async def test_a_number_for_several_questions_opens_the_answers_with_its_option_highlighted(harness: MakeHarness):
+    async with asked(harness, BASE, DROP).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        await on.press("2")
+        await on.until_screen(AskScreen)
+        assert on.app.screen.query_one(OptionList).highlighted == 1
+        assert await on.recorded(ApprovalAnswered) == []
+        await on.press("enter", "2")
+        assert await answers(on) == [("Postgres", "No")]
+
+
+async def test_a_number_for_several_questions_ticks_its_option(harness: MakeHarness):
+    async with asked(harness, TICK, DROP).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        await on.press("2")
+        await on.until_screen(AskScreen)
+        await on.press("enter", "n", "enter")
+        assert await answers(on) == [("Postgres", "No")]
+
+
+@pytest.mark.parametrize("questions", [(BASE,), (BASE, DROP), (TICK, DROP), (TICK,)])
+async def test_numbers_in_quick_succession_answer_nothing_and_are_no_message(
+    harness: MakeHarness, questions: tuple[Json, ...]
+):
+    on = asked(harness, *questions)
+    async with on.open(prompt="go", size=(80, 30)):
+        await on.until_asked()
+        on.app.panel.guard.settle = on.app.panel.guard.quiet = 600
+        for key in (*"1201", "enter"):
+            on.app.post_message(Key(key, key if len(key) == 1 else None))
+        await on.settle()
+        assert on.app.prompt.is_empty and on.app.panel.has_focus
+        assert await on.recorded(ApprovalAnswered) == []
+
+
+async def test_a_number_that_begins_a_message_is_kept(harness: MakeHarness):
+    async with asked(harness, BASE, DROP).open(prompt="go", size=(80, 30)) as on:
+        await on.until_asked()
+        on.app.panel.guard.settle = on.app.panel.guard.quiet = 600
+        for key in "2024 was good":
+            on.app.post_message(Key("space" if key == " " else key, key))
+        await on.until(lambda: on.app.prompt.text == "2024 was good")
 
 
 async def test_an_option_that_was_chosen_is_highlighted_when_one_comes_back(harness: MakeHarness):

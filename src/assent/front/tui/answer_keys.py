@@ -115,7 +115,7 @@ def needs_reading(key: str, call: AwaitingApproval) -> bool:
     """A trial changes nothing, and several questions of the model are answered one by one, each shown again."""
     match call.approval.details:
         case AskDetails(questions=questions):
-            return key not in "dr" and not (key == "y" and len(questions) > 1)
+            return key not in "dr" and len(questions) == 1
         case _:
             return key in YES and offered_keys(call.approval).get(key) != "try_first"
 

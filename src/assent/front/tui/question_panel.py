@@ -77,7 +77,7 @@ class ApprovalPanel(QuestionBoard):
         super().__init__(styler, guard, me, enter)
         self._pressed: asyncio.TimerHandle | None = None
         self._held = ""
-        """The newest key, if it could have been an answer or a move."""
+        """The newest key, if it could have been an answer or a move; all digits of a number."""
         self._own_screen = False
         """Whether the screen above, if there is one, was opened from this question and belongs to it."""
         self._types = False
@@ -153,8 +153,6 @@ class ApprovalPanel(QuestionBoard):
         elif key in self._moves:
             event.stop()
             self._after_a_moment(lambda: self._move(key))  # it may be the first letter of a word
-        elif key in DIGITS and self.draft is not None and len(self.draft.questions) > 1:
-            self.say("Press Enter first: you answer one question after the other.")
         elif self._hint:
             self.say("")
         if not self._navigates(event):
@@ -172,11 +170,16 @@ class ApprovalPanel(QuestionBoard):
         return MOVES | READS if self.call is not None and executes(self.call) else MOVES
 
     def _typing(self, event: Key) -> str:
-        """What was typed, if it is not an answer: a letter that means nothing here, or several in quick succession."""
+        """What was typed, if it is not an answer: a letter that means nothing here, or several in quick succession.
+        Where numbers are answers, those alone are not: what they belong to shows when something else is typed.
+        """
         text, held = letter(event), self._held
         quick = self._pressed is not None or not self.guard.is_quiet(event.time)
         before = held if quick and held != text else ""  # a key that is held down repeats itself
         goes_on = quick and self._types  # keys that arrived before the focus had moved
+        if self.draft is not None and (before + text).isdecimal() and not goes_on:
+            self._held = before + text
+            return ""
         known = ANSWERS | self._moves
         means_nothing = text not in known and event.key not in self._bindings.key_to_bindings
         typed = bool(text) and (bool(before) or goes_on or means_nothing)
@@ -204,10 +207,11 @@ class ApprovalPanel(QuestionBoard):
         return "a" if is_yes_or_no(call.approval.details) else "y"
 
     def _keys_of(self, call: AwaitingApproval) -> set[str]:
-        """The keys that answer: only those that are listed, and numbers."""
+        """The keys that answer: only those that are listed, and numbers. One opens the answers to several questions."""
         details = call.approval.details
-        options = chosen_at_once(details.questions) if isinstance(details, AskDetails) else []
-        numbers = DIGITS[: len(options)] or self._ticks(call)
+        questions = details.questions if isinstance(details, AskDetails) else ()
+        opening = DIGITS if len(questions) > 1 and not self._selects else ""
+        numbers = DIGITS[: len(chosen_at_once(questions))] or self._ticks(call) or opening
         return {offer.key for offer in answers(self._offers(call))} | {"A", *numbers}
 
     def _press(self, key: str, call: AwaitingApproval, at: float) -> None:
@@ -266,7 +270,7 @@ class ApprovalPanel(QuestionBoard):
         draft = self.draft if isinstance(call.approval.details, AskDetails) else None
         if (label := answered_by(key, call.approval.details)) is not None:
             self._answer("proceed_once", call, (label,))
-        elif key == "y" and draft is not None and draft.writes:
+        elif draft is not None and draft.writes and key in f"y{DIGITS}":
             self.focus()
         elif key in "aeir" or (draft is not None and key in f"y{DIGITS}"):
             self._own_screen = key != "e"
