@@ -6,6 +6,7 @@ For pictures only: nothing runs here, so that every picture is the same each tim
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
+from assent.app.applied_trials import Applied
 from assent.app.custom_commands import CustomCommand
 from assent.app.folder_trust import Untrusted
 from assent.app.folder_view import ExecutedText
@@ -25,6 +26,7 @@ from assent.events import (
     CallStatus,
     Envelope,
     Event,
+    FileChange,
     ModelReplied,
     PromptsQueued,
     PromptSubmitted,
@@ -248,6 +250,9 @@ class RecordedHost:
         return ("cart.py", "test_cart.py", "docs/")
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
+    async def applied(self, changes: Sequence[FileChange]) -> Applied:
         return {}
 
     async def executed_texts(self, files: Sequence[ExecutedFile]) -> Sequence[ExecutedText]:

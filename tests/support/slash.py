@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
+from assent.app.applied_trials import Applied
 from assent.app.custom_commands import CustomCommand
 from assent.app.folder_trust import Untrusted
 from assent.app.folder_view import ExecutedText, digests
@@ -22,6 +23,7 @@ from assent.app.opening import LocalClient
 from assent.app.preferences import PreferenceFile
 from assent.app.session_management import FoundSession, rename_session, search_sessions
 from assent.approval import Grant
+from assent.events import FileChange
 from assent.front.tui.host import (
     NO_CHOICES,
     Choices,
@@ -71,6 +73,7 @@ class FakeHost:
         self.prompt_texts: dict[str, str] = {}
         """By name, with placeholders for the arguments."""
         self.model_names = ["gemini-2.5-pro", "gemini-2.5-flash"]
+        self.applied_before: Applied = {}
         self.can_fork = True
         self.sees_files = True
 
@@ -122,6 +125,9 @@ class FakeHost:
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
         return digests(self.harness.folder, paths) if self.sees_files else {}
+
+    async def applied(self, changes: Sequence[FileChange]) -> Applied:
+        return self.applied_before
 
     async def files(self) -> Sequence[str]:
         return ()

@@ -5,6 +5,7 @@ import os
 import sys
 
 from assent import exit_codes
+from assent.app.applied_trials import applied_places, in_one_line
 from assent.app.call_names import whole_name
 from assent.app.command_sender import COMMAND_TIMEOUT, CommandSender, Sent, new_key, run_alone
 from assent.app.identity import me
@@ -61,13 +62,20 @@ async def _main(args: argparse.Namespace) -> int:
 
 def _list(state: SessionState) -> int:
     for call_id in state.undoable():
-        sys.stdout.write(safe(f"{call_id}  {state.changes[call_id].path}") + "\n")
+        sys.stdout.write(safe(f"{call_id}  {_what(state, call_id)}") + "\n")
     for change, undo in state.redoable().items():
-        line = f"{undo}  {state.changes[change].path}  (undone; to make the change again, undo this call)"
+        line = f"{undo}  {_what(state, change)}  (undone; to make the change again, undo this call)"
         sys.stdout.write(safe(line) + "\n")
     if not (state.undoable() or state.redoable()):
         sys.stderr.write(f"{_nothing(state)}\n")
     return exit_codes.OK
+
+
+def _what(state: SessionState, call_id: str) -> str:
+    """The path of the file; for a trial, what it changed, and in which folder."""
+    change = state.changes[call_id]
+    places = applied_places(os.environ, [change]).get(change.effects, ())
+    return f"{change.path}: {in_one_line(places)}" if places else change.path
 
 
 def _nothing(state: SessionState) -> str:
@@ -75,7 +83,7 @@ def _nothing(state: SessionState) -> str:
     if not (redoable := state.redoable()):
         return nothing
     change, undo = list(redoable.items())[-1]
-    again = f"To make the newest one again, {safe(state.changes[change].path, 'label')}:"
+    again = f"To make the newest one again, {safe(_what(state, change), 'label')}:"
     return f"{nothing}: all have been undone already.\n{again} assent undo {state.session} {undo}"
 
 

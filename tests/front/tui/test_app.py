@@ -394,9 +394,9 @@ async def test_another_session_is_opened_and_the_first_one_kept(harness: MakeHar
         first = on.runner.state.session
         await on.say("/clear")
         await on.until_gone("✦ Hello.")
-        await on.app.switch(None)
+        await on.app.link.switch(None)
         assert on.runner.state.session != first
-        await on.app.switch(first)
+        await on.app.link.switch(first)
         await on.until_shown("❯ hi", "✦ Hello.")
 
 
@@ -405,7 +405,7 @@ async def test_instead_of_the_newest_session_that_is_open_elsewhere_the_next_one
     async with on.open(prompt="first"):
         await on.until_idle()
         first = on.runner.state.session
-        await on.app.switch(None)
+        await on.app.link.switch(None)
         await on.app.submit("second")
         await on.until_idle()
         other = harness()
@@ -438,7 +438,7 @@ async def test_whoever_chooses_a_session_that_is_open_elsewhere_stays_where_they
         other = harness(says("Mine."), says("Again."))
         async with other.open(prompt="mine") as here:
             await here.until_idle()
-            await here.app.switch(on.runner.state.session)
+            await here.app.link.switch(on.runner.state.session)
             await here.until_shown("You stay in this session", "in another process", "✦ Mine.")
             await here.say("go on")
             await here.until_shown("✦ Again.")
@@ -464,7 +464,7 @@ async def test_if_a_session_cannot_be_opened_the_one_before_is_opened_again(
         await on.until_idle()
         session = on.runner.state.session
         monkeypatch.setattr(on.app.host, "open", Failing(on.app.host.open, times=1))
-        await on.app.switch(None)
+        await on.app.link.switch(None)
         await on.until_shown("You are back where you were. The session", "no disk", "✦ Hello.")
         await on.say("go on")
         await on.until_shown("✦ Again.")
@@ -477,7 +477,7 @@ async def test_if_that_cannot_be_opened_either_the_next_message_opens_it(
     async with harness(says("Hello."), says("Again.")).open(prompt="hi") as on:
         await on.until_idle()
         monkeypatch.setattr(on.app.host, "open", Failing(on.app.host.open, times=2))
-        await on.app.switch(None)
+        await on.app.link.switch(None)
         await on.until_shown("The session cannot be opened", "no session · ")
         assert "You are back" not in on.shown
         await on.say("go on")
@@ -514,7 +514,7 @@ async def test_leaving_a_session_that_only_waits_needs_no_yes(harness: MakeHarne
 async def test_whoever_chooses_a_session_that_does_not_exist_stays_where_they_are(harness: MakeHarness):
     async with harness(says("Hello.")).open(prompt="hi") as on:
         await on.until_idle()
-        await on.app.switch("20200101-000000-0000")
+        await on.app.link.switch("20200101-000000-0000")
         await on.until_shown("You stay in this session: there is no session", "✦ Hello.")
 
 
@@ -522,7 +522,7 @@ async def test_a_mode_that_was_chosen_for_later_is_kept_by_whoever_stays(harness
     async with harness(asks_for(CANARY), says("Done.")).open(prompt="go") as on:
         await on.until_asked()
         on.app.modes.wished = "plan"
-        await on.app.switch("20200101-000000-0000")
+        await on.app.link.switch("20200101-000000-0000")
         assert on.app.modes.wished == "plan"
 
 

@@ -405,6 +405,32 @@ async def test_what_a_trial_prints_is_shown_while_it_runs(harness: MakeHarness):
         assert not (on.folder / "canary").exists()
 
 
+@pytest.mark.spec("J7", "J8", "J10")
+@pytest.mark.skipif(sys.platform != "linux" or bubblewrap() is None, reason="needs bubblewrap")
+async def test_undo_and_rewind_name_the_files_that_trials_changed_and_undo_each_of_them(harness: MakeHarness):
+    tried = [asks_for(shell(f"touch {name}; echo x >> {name}", name)) for name in ("one.txt", "two.txt")]
+    async with harness(*tried, says("Done.")).open(prompt="go", size=(100, 40)) as on:
+        for name in ("one.txt", "two.txt"):
+            await on.until_shown(f"touch {name}", "try it first")
+            await on.press("t")
+            await on.until_shown("apply this")
+            await on.press("y")
+        await on.until_idle()
+        await on.say("/undo")
+        await on.until_shown("Undo a change", "two.txt", "one.txt")
+        await on.press("escape")
+        (on.folder / "two.txt").write_text("mine\n")
+        await on.say("/rewind")
+        await on.until_shown("Go back to before", "2 files changed since")
+        await on.press("enter")
+        await on.until_shown("would stay:", "touch two.txt", "left as they are:", "would be undone:", "+ one.txt")
+        staying = on.shown.partition("would stay:")[2].partition("left as they are:")[0]
+        assert "two.txt" in staying and "one.txt" not in staying
+        await on.press("y")
+        await on.until(lambda: not (on.folder / "one.txt").exists())
+        assert (on.folder / "two.txt").read_text() == "mine\n"
+
+
 # --- edits ---
 
 LINES = [f"line {number}\n" for number in range(40)]

@@ -117,8 +117,9 @@ async def test_a_click_that_gives_the_question_the_keyboard_answers_nothing(harn
             assert await on.recorded(ApprovalAnswered) == []
             await on.press("escape")
             await on.until_shown("Tab to answer")
-        await on.pilot.click(offset=there)
+        on.guard.quiet = 1_000
+        await on.pilot.click(offset=there)  # the first click of two gives it the keyboard
         await on.until_shown("yes, once")
         await click_on(on, "yes, once")
-        await on.until_idle()
-        assert [event.outcome for event in await on.recorded(ApprovalAnswered)] == ["proceed_once"]
+        await on.until_shown("That was too fast")
+        assert await on.recorded(ApprovalAnswered) == []

@@ -59,8 +59,8 @@ async def test_thoughts_stay_when_escape_cancels_the_turn_and_when_the_session_i
         await on.until_shown("Cancelled. What was done is kept.")
         assert "✻ Looking" in on.shown
         session = on.app.context.session
-        await on.app.switch(None)
-        await on.app.switch(session)
+        await on.app.link.switch(None)
+        await on.app.link.switch(session)
         await on.until_shown("✻ Looking", "Cancelled.")
 
 

@@ -147,7 +147,7 @@ async def test_the_file_of_an_output_is_viewed_by_its_path_also_in_a_fork(harnes
         await open_viewer(on, f"/view {path}")
         await on.until_shown("run_shell_command", "of 60,00")
         await on.press("q")
-        await on.app.switch(await on.host.fork(on.app.context.session))
+        await on.app.link.switch(await on.host.fork(on.app.context.session))
         path.unlink()
         await open_viewer(on, f"/view {path}")
         await on.until_shown("of 60,00")

@@ -107,7 +107,7 @@ class AppContext:
     # --- the app ---
 
     async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
-        await self._app.switch(session, choices, note)
+        await self._app.link.switch(session, choices, note)
 
     async def submit(self, text: str) -> None:
         await self._app.submit(text)

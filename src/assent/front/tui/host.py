@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec import Struct
 
 if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
+    from assent.app.applied_trials import Applied
     from assent.app.custom_commands import CustomCommand
     from assent.app.folder_trust import Untrusted
     from assent.app.folder_view import ExecutedText
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # a port names its types and imports nothing that is slow
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
     from assent.approval import Approval, Grant, Mode
+    from assent.events import FileChange
     from assent.parts import Effort
     from assent.plan import ExecutedFile
 
@@ -191,6 +193,10 @@ class Host(Protocol):
         """The digest of each of these files as it is now, as in `FileChange`. Without those that cannot be seen from
         here.
         """
+        ...
+
+    async def applied(self, changes: "Sequence[FileChange]") -> "Applied":
+        """What the trials among these changes changed, as far as that is known here."""
         ...
 
     async def paste_picture(self, session: str) -> str:

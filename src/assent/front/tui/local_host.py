@@ -26,6 +26,7 @@ from assent.front.tui.host import (
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
+    from assent.app.applied_trials import Applied
     from assent.app.custom_commands import CustomCommand
     from assent.app.folder_trust import Untrusted
     from assent.app.folder_view import ExecutedText
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.session_log import SessionInfo, SessionLog, Waiting
     from assent.app.session_management import FoundSession
     from assent.config import Settings
+    from assent.events import FileChange
     from assent.parts import Effort
     from assent.plan import ExecutedFile
 
@@ -241,6 +243,11 @@ class LocalHost:
         from assent.app.folder_view import digests
 
         return await asyncio.to_thread(digests, self.folder, paths)
+
+    async def applied(self, changes: "Sequence[FileChange]") -> "Applied":
+        from assent.app.applied_trials import applied_places
+
+        return await asyncio.to_thread(applied_places, self._env, changes)
 
     async def paste_picture(self, session: str) -> str:
         from assent.app.pasted_pictures import paste_picture

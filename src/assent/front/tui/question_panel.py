@@ -84,6 +84,8 @@ class ApprovalPanel(QuestionBoard):
         """Whether what was pressed turned out to be typing."""
         self._mouse_on: tuple[str | None, float] = (None, 0.0)
         """The answer on which the mouse button went down, and when."""
+        self._keys_at = 0.0
+        """When the answers appeared that can be clicked."""
 
     def _show(self) -> None:
         self._forget_press()
@@ -100,6 +102,7 @@ class ApprovalPanel(QuestionBoard):
     def appear(self) -> None:
         """The question has just appeared: keys pressed before were not meant for it."""
         self.guard.disturb()
+        self._keys_at = self.guard.now
         self._forget_press()
         self._hint = self._held = ""
         self.line.at_work = False
@@ -244,14 +247,15 @@ class ApprovalPanel(QuestionBoard):
         self._mouse_on = (_answer_at(event), self.guard.now)
 
     def on_click(self, event: Click) -> None:
-        """On an answer: nobody does that while typing, but the question must have been there for a moment, and the
-        button must have gone down on this answer. What is under the pointer may change until it goes up.
+        """On an answer: nobody does that while typing, but the answers must have been there for a moment, and the
+        button must have gone down on this one. What is under the pointer may change until it goes up, and between the
+        two clicks of a double click.
         """
         key, call = _answer_at(event), self.call
         pressed, at = self._mouse_on
         if call is None or key is None or key != pressed or key not in self._keys_of(call):
             return
-        if problem := self._not_yet(key, call, quiet=self.guard.is_seen(self._shown_at, at)):
+        if problem := self._not_yet(key, call, quiet=self.guard.is_seen(max(self._shown_at, self._keys_at), at)):
             self.say(problem)
         else:
             self._settle(key, call)

@@ -21,6 +21,7 @@ from assent.front.tui.host import (
 )
 
 if TYPE_CHECKING:  # imported when a session is opened, after the first frame
+    from assent.app.applied_trials import Applied
     from assent.app.custom_commands import CustomCommand
     from assent.app.folder_trust import Untrusted
     from assent.app.folder_view import ExecutedText
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # imported when a session is opened, after the first frame
     from assent.app.session_log import SessionInfo
     from assent.app.session_management import FoundSession
     from assent.client import Api, RemoteClient
+    from assent.events import FileChange
     from assent.plan import ExecutedFile
 
 
@@ -150,6 +152,9 @@ class RemoteHost:
         return WholeText("".join(texts), is_cut=total >= MAX_OUTPUT)
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
+    async def applied(self, changes: "Sequence[FileChange]") -> "Applied":
         return {}
 
     async def paste_picture(self, session: str) -> str:

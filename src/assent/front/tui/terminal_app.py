@@ -32,7 +32,7 @@ from assent.front.tui.begun_answers import BegunAnswers
 from assent.front.tui.external_input import edit_prompt, keep_dropped, paste_picture
 from assent.front.tui.farewell import farewell
 from assent.front.tui.few_colours import FewColours
-from assent.front.tui.host import NO_CHOICES, Choices
+from assent.front.tui.host import Choices
 from assent.front.tui.input_panel import InputPanel
 from assent.front.tui.key_guard import KeyGuard
 from assent.front.tui.main_screen import MainScreen
@@ -217,9 +217,6 @@ class AssentApp(App[None]):
 
     def on_app_focus(self) -> None:
         self.link.look_at_branch()
-
-    async def switch(self, session: str | None, choices: Choices = NO_CHOICES, note: str = "") -> None:
-        await self.link.switch(session, choices, note)
 
     def last_lines(self) -> "list[Strip]":
         """The end of the conversation; nothing if nothing was said."""
