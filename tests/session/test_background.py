@@ -23,6 +23,7 @@ class Port:
         self.survivors: tuple[int, ...] = ()
         self.kept: list[str] = []
         self.found = ""
+        self.recalled: list[tuple[str, str]] = []
 
     @property
     def running(self) -> bool:
@@ -47,6 +48,9 @@ class Port:
             raise OSError(self.found)
         self.kept += [call_id] if call_id in self.alive else []
         return "/outputs/c1.txt" if call_id in self.alive else None
+
+    def recall(self, call_id: str, command: str, pid: int, outcome: str, path: str) -> None:
+        self.recalled.append((call_id, outcome))
 
     async def find_kept(self, call_id: str, command: str, pid: int, started_at: float, path: str) -> str:
         assert (command, pid, path) == ("npm run dev", 77, "/outputs/c1.txt")

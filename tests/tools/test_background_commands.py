@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assent.files.private_folder import PrivateFolder
 from assent.files.workspace import Workspace
 from assent.tools.list_background_processes import ListBackgroundTool
 from assent.tools.read_background_output import ReadBackgroundTool
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.spec("D6")
 
 class Background:
     def __init__(self, bench: Bench, settle: float) -> None:
-        self.commands = BackgroundCommands(settle)
+        outputs = PrivateFolder(f"{bench.root.parent}/outputs")
+        self.commands = BackgroundCommands(settle, outputs, lambda text: text.replace("hunter2", "[masked]"))
         self.started: list[tuple[str, str, int]] = []
         self.ended: list[tuple[str, str]] = []
         self.commands.listen(
@@ -126,3 +128,22 @@ async def test_the_question_says_that_it_runs_in_the_background(background: Back
     details = await invocation.should_confirm()
     assert isinstance(details, ExecDetails)
     assert sandbox_in_words(details) == "in the background"
+
+
+@pytest.mark.parametrize("ends", ["by itself", "with the session"])
+async def test_what_a_command_printed_can_be_read_after_the_session_was_closed(bench: Bench, ends: str) -> None:
+    first = Background(bench, settle=0.0)
+    await first.start(
+        "echo early; echo hunter2; echo RESULT 42" + ("; exec sleep 1000" if ends == "with the session" else "")
+    )
+    ((call, command, pid),) = first.started
+    (one,) = first.commands.all()
+    await until(lambda: "RESULT 42" in one.last_lines(9) and (one.outcome or ends != "by itself"))
+    await first.commands.close()
+    later = Background(bench, settle=0.0)
+    later.commands.recall(call, command, pid, one.outcome, "")
+    report = (await later.call("read_background_output", pid=pid)).content
+    assert report == f"{pid}: ended ({one.outcome}): {command}\nOutput: early\n[masked]\nRESULT 42"
+    later.commands.recall("another", command, 1, "interrupted", "")
+    assert "Output: (no longer kept)" in str((await later.call("read_background_output", pid=1)).content)
+    await later.commands.close()

@@ -99,7 +99,7 @@ class SessionEnvironment:
         self.masker = result_masker(env, settings, self.servers, self._access.keys)
         self.registry = Registry()
         # A session of a cluster may be opened on another machine, which could not find a kept command.
-        self.background = BackgroundCommands(outputs=outputs if self.kept is None else None)
+        self.background = BackgroundCommands(outputs=outputs if self.kept is None else None, mask=self.masker.text)
         self._known = KnownContents()
         self._env, self._folder, self._outputs = env, folder, outputs
         self._promise_tools(settings, watched=watched, typing=typing)

@@ -57,6 +57,10 @@ class BackgroundPort(Protocol):
         """Looks after a command that was kept in an earlier process; returns how it ended, if it no longer runs."""
         ...
 
+    def recall(self, call_id: str, command: str, pid: int, outcome: str, path: str) -> None:
+        """Knows a command that has ended in an earlier process, so that its output can be read."""
+        ...
+
     async def end_leftovers(self, mark: str) -> tuple[int, ...]:
         """Ends what an earlier process of Assent started with this mark; returns what could not be ended."""
         ...
@@ -92,10 +96,18 @@ class BackgroundRecorder:
         self, commands: Iterable[BackgroundCommand], record: Callable[[DurableEvent], Awaitable[None]]
     ) -> None:
         """Ends what an earlier process left running, unless it was kept, and records that."""
-        for command in [one for one in commands if not one.outcome]:
-            outcome = await (self._kept_outcome(command) if command.kept else self._interrupted(command))
-            if outcome:
+        for command in commands:
+            if outcome := command.outcome or await self._outcome(command):
+                self._recall(command, outcome)
+            if outcome and not command.outcome:
                 await record(BackgroundEnded(command.call_id, outcome))
+
+    async def _outcome(self, command: BackgroundCommand) -> str:
+        return await (self._kept_outcome(command) if command.kept else self._interrupted(command))
+
+    def _recall(self, one: BackgroundCommand, outcome: str) -> None:
+        if self._port is not None:
+            self._port.recall(one.call_id, one.command, one.pid, outcome, one.output)
 
     async def _interrupted(self, one: BackgroundCommand) -> str:
         mark = run_mark(self._session, one.call_id)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # most sessions never run a command in the background
     from assent.process.kept_process import KeptProcess
     from assent.process.run_program import Keeping, ProcessFinished
     from assent.sandbox.kept_places import KeptPlaces
+    from assent.tools.support.ended_output import EndedOutputs
     from assent.tools.support.kept_commands import KeptFiles
 
 MAX_RUNNING = 20
@@ -62,16 +63,22 @@ class RunningCommand:
         """Where the output of a kept command goes."""
         self.process: KeptProcess | None = None
         """If an earlier process of Assent started it."""
+        self.saved: Callable[[], str] | None = None
+        """Reads its output, if it ended in an earlier process of Assent."""
         self._kept = Kept(_KEPT)
 
     def heard(self, text: str) -> None:
         self._kept.add(text)
 
     def last_lines(self, count: int) -> str:
+        return "\n".join(self.newest_output().rstrip("\n").split("\n")[-count:])
+
+    def newest_output(self) -> str:
         from assent.process.plain_text import plain
 
-        text = ("" if self.files is None else self.files.tail()) + self._kept.excerpt().text()
-        return "\n".join(plain(text).rstrip("\n").split("\n")[-count:])
+        if self.files is None and self.saved is not None:
+            return self.saved()
+        return plain(("" if self.files is None else self.files.tail()) + self._kept.excerpt().text())
 
     def keep(self, folder: PrivateFolder) -> str:
         """The path of the file with its output. Raises OSError."""
@@ -99,10 +106,18 @@ class RunningCommand:
 
 
 class BackgroundCommands:
-    def __init__(self, settle: float = SETTLE_SECONDS, outputs: PrivateFolder | None = None) -> None:
-        """`outputs` is for the output of kept commands; without it, none can be kept."""
+    def __init__(
+        self,
+        settle: float = SETTLE_SECONDS,
+        outputs: PrivateFolder | None = None,
+        mask: Callable[[str], str] | None = None,
+    ) -> None:
+        """`outputs` is for the output of kept commands; without it, none can be kept. With `mask`, which masks secrets,
+        the output of the others is saved there when they end.
+        """
         self._settle = settle
         self._outputs = outputs
+        self._mask = mask
         self._commands: dict[str, RunningCommand] = {}
         self.listen(_nobody, _nobody)
 
@@ -164,8 +179,28 @@ class BackgroundCommands:
         for call_id in ended[: max(len(ended) - MAX_ENDED, 0)]:
             del self._commands[call_id]
 
+    @property
+    def _ended_outputs(self) -> "EndedOutputs | None":
+        from assent.tools.support.ended_output import EndedOutputs
+
+        return None if self._outputs is None or self._mask is None else EndedOutputs(self._outputs, self._mask)
+
+    def recall(self, call_id: str, command: str, pid: int, outcome: str, path: str) -> None:
+        """An earlier process of Assent ran it. `path`: the file with its output, if it was kept."""
+        from assent.tools.support.ended_output import NOT_KEPT
+        from assent.tools.support.kept_commands import KeptFiles
+
+        one, outputs = RunningCommand(call_id, command, pid), self._ended_outputs
+        one.outcome = outcome
+        one.saved = lambda: NOT_KEPT if outputs is None else outputs.load(call_id)
+        if path and self._outputs is not None:
+            one.files = KeptFiles(self._outputs, path)
+        self._remember(one)
+
     def _over(self, one: RunningCommand, outcome: str) -> None:
         one.outcome = outcome
+        if one.files is None and (outputs := self._ended_outputs) is not None:
+            outputs.save(one.call_id, one.newest_output())
         self._ended(one.call_id, outcome)
 
     async def stop(self, call_id: str) -> bool:
