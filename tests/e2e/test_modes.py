@@ -233,3 +233,16 @@ def test_resume_without_an_id_takes_no_session_of_another_folder_and_names_yolo(
     ended = program.run("-r", session, "-p", "on", "-m", model, cwd=other)
     assert f"This session works in {program.folder}." in ended.err
     assert "This session is in yolo mode: everything runs without asking." in ended.err
+
+
+@pytest.mark.spec("F11")
+def test_whoever_resumes_a_session_learns_that_its_folder_is_gone(program: Program):
+    model = program.scenario(says("Hello."), says("Again."))
+    gone, other = program.folder.parent / "gone", program.folder.parent / "other"
+    gone.mkdir()
+    other.mkdir()
+    assert "no longer exists" not in program.run("-p", "go", "-m", model, cwd=gone).err
+    (session,) = program.sessions()
+    gone.rmdir()
+    ended = program.run("-r", session, "-p", "on", "-m", model, cwd=other)
+    assert f"The folder of this session no longer exists: {gone}" in ended.err

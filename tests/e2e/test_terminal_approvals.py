@@ -148,6 +148,7 @@ def test_an_editor_that_changes_nothing_leaves_the_question_as_it_was(
         terminal.answer("e")
         terminal.until(OFFER, 2)
         assert said in terminal.shown
+        assert ("nothing was changed" in terminal.shown) == (lines == ["true"]), "one message says it"
         terminal.answer("y")
         assert terminal.wait() == 0
     assert (program.folder / "notes.txt").read_text() == "the model's\n"

@@ -47,7 +47,7 @@ ROWS = {
         },
         kind="auth",
         told="the provider rejected the key",
-        next="_API_KEY",
+        next="`assent login",
     ),
     "no credit": Row(
         replies={

@@ -355,6 +355,8 @@ def _of_folder(env: Mapping[str, str], folder: str) -> tuple[tuple[McpServer, ..
     """What the folder configures: read only if it is trusted, and only as it was trusted."""
     name = f"{CONFIG_FOLDER}/settings.toml"
     path = Path(folder, name)
+    if not os.path.isdir(folder):
+        return (), None, [f"The folder of this session no longer exists: {folder}"]
     if not os.path.lexists(path):
         return (), None, []
     trust = trust_store(env).look(Path(folder))

@@ -27,6 +27,11 @@ def one_line(text: str) -> str:
     return safe(text).replace("\n", " ")
 
 
+def clause(text: str) -> str:
+    """A sentence as it stands before the end of another one: without its full stop."""
+    return text if text.endswith("..") else text.removesuffix(".")
+
+
 def call_about(request: "CallRequest") -> str:
     """What a call is about: its tool's summary, or else its first text argument. The model's words: make them safe."""
     return request.about or first_text(request)

@@ -400,6 +400,17 @@ async def test_another_session_is_opened_and_the_first_one_kept(harness: MakeHar
         await on.until_shown("❯ hi", "✦ Hello.")
 
 
+async def test_a_session_whose_folder_is_gone_says_so_at_once(harness: MakeHarness):
+    on = harness(says("Hello."))
+    async with on.open(prompt="hi"):
+        await on.until_idle()
+        session = on.runner.state.session
+    later = harness()
+    later.folder.rmdir()
+    async with later.open(session=session):
+        await later.until_shown("✦ Hello.", "The folder of this session no longer exists", "cart")
+
+
 async def test_instead_of_the_newest_session_that_is_open_elsewhere_the_next_one_is_resumed(harness: MakeHarness):
     on = harness(says("Hello."), says("Again."))
     async with on.open(prompt="first"):
@@ -492,7 +503,7 @@ async def test_leaving_a_session_in_which_something_runs_needs_a_yes(harness: Ma
         await on.until_shown("│ begun")
         session = on.runner.state.session
         await on.say(line)
-        await on.until_shown("Leave this session?", "The running turn would be stopped")
+        await on.until_shown("Leave this session?", "The running turn would be stopped. Questions and")
         await on.press("enter")
         await on.until_gone("Leave this session?")
         assert on.runner.state.session == session and on.runner.state.open_prompt is not None

@@ -574,6 +574,7 @@ async def test_an_editor_that_saves_nothing_leaves_the_question(
         await on.until(lambda: "editing it" not in on.shown)
         await on.press("y")
         await on.until_idle()
+        assert ("Nothing was changed" in on.shown) == (line == "true"), "one message says it"
         assert (on.folder / "notes.txt").read_text() == "the model's\n"
 
 

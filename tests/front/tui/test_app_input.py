@@ -38,6 +38,7 @@ async def test_a_password_is_typed_in_a_hidden_field_and_recorded_nowhere(harnes
         panel = on.app.input_panel
         assert panel.line.password
         await on.until(lambda: panel.line.has_focus)
+        await on.until_shown("What you type is hidden, and neither recorded nor")
         await on.types(SECRET)
         assert SECRET not in on.shown
         await on.press("enter")
@@ -262,7 +263,7 @@ async def test_what_is_being_typed_is_hidden_once_the_program_switches_the_echo_
         await on.types("abc")
         assert "abc" in on.shown
         (on.folder / "go").touch()
-        await on.until_shown("What you type is hidden.")
+        await on.until_shown("What you type is hidden")
         assert "abc" not in on.shown and on.app.input_panel.line.value == "abc"
         await on.types("de\n")
         await on.until_idle()

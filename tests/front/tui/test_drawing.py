@@ -62,11 +62,15 @@ def test_the_whole_reply_replaces_what_came_in_when_it_differs():
 
 def test_a_stream_that_broke_is_dropped_and_said():
     recording = (
-        RecordedSession().prompt("hi").streams("Half a se").happens(ModelRetry(PROMPT, 1, "The connection broke", 2.0))
+        RecordedSession()
+        .prompt("hi")
+        .streams("Half a se")
+        .happens(ModelRetry(PROMPT, 1, "The connection broke (no quota).", 2.0))
     )
     transcript_model = story_of(recording)
     assert kinds(transcript_model) == ["PromptItem", "NoteItem"]
-    assert isinstance(transcript_model.items[-1], NoteItem) and "trying again in 2 s" in transcript_model.items[-1].text
+    note = transcript_model.items[-1]
+    assert isinstance(note, NoteItem) and note.text == "The connection broke (no quota); trying again in 2 s"
 
 
 def test_a_note_stands_before_a_reply_that_is_still_coming():

@@ -397,24 +397,24 @@ class TerminalAsker:
         details = asked.call.approval.details
         assert isinstance(details, EditDetails)
         self._stop_listening()
-        content = await self._edited(details)
+        content, problem = await _edited(details)
         self._listen()
         if self._asking is not asked:
             self._console.prose("  your change was not used: the question was closed meanwhile", self._style.yellow)
             self._next()
         elif content == details.new:
-            self._ask_again(asked, "nothing was changed")
+            self._ask_again(asked, problem or "nothing was changed")
         else:
             self._answer(self._answer_to(asked, outcome="modify_with_editor", content=content))
         self._set_echo()
 
-    async def _edited(self, details: EditDetails) -> str:
-        """The same if the editor fails."""
-        try:
-            return await edit_text(details.path, details.new)
-        except EditorFailed as error:
-            self._console.tell(f"  {safe(str(error), 'label')}", self._style.red)
-            return details.new
+
+async def _edited(details: EditDetails) -> tuple[str, str]:
+    """The same content if the editor fails, and why it did."""
+    try:
+        return await edit_text(details.path, details.new), ""
+    except EditorFailed as error:
+        return details.new, safe(str(error), "label")
 
 
 def _keys(approval: Approval) -> list[str]:

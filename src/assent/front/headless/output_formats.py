@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import msgspec
 
 from assent.app.style import Style
-from assent.app.wording import attached_words, call_about, ended_badly, one_line, safe, shortened_words, took
+from assent.app.wording import attached_words, call_about, clause, ended_badly, one_line, safe, shortened_words, took
 from assent.events import (
     ApprovalAnswered,
     ApprovalRequested,
@@ -164,7 +164,7 @@ class TextOutput:
             case ModelRetry(reason=reason, delay=delay):
                 self._retry(reason, delay)
             case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self._note(f"{safe(reason, 'label')}: continuing with {fallback} instead of {model}")
+                self._note(f"{clause(safe(reason, 'label'))}: continuing with {fallback} instead of {model}")
             case ModelWarning(text=text):
                 self._note(self._style.yellow(one_line(text)))
             case ChatCompressed(problem=problem) if problem:
@@ -222,7 +222,7 @@ class TextOutput:
 
     def _retry(self, reason: str, delay: float) -> None:
         self._end_reply()
-        self._note(self._style.dim(f"↻ {safe(reason, 'label')}; trying again in {delay:.0f} s"))
+        self._note(self._style.dim(f"↻ {clause(safe(reason, 'label'))}; trying again in {delay:.0f} s"))
 
     # --- the tools ---
 

@@ -87,7 +87,7 @@ class AnswerFlow:
         if content is not None:
             self._begun.content = content if changed else ""
         self._send(outcome="modify_with_editor", content=content if changed else details.new)
-        if not changed:
+        if content == details.new:  # if the editor failed, that has been said
             self._app.note("Nothing was changed.")
         if self._app.prompt.is_empty:
             self._app.panel.focus()

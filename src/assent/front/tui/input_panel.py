@@ -154,8 +154,9 @@ class InputPanel(LinesBelow, Vertical):
         self._say_how()
 
     def _say_how(self) -> None:
-        palette, secret = self._styler().palette, "What you type is hidden. " if self.line.password else ""
-        keys = f"{secret}It is neither recorded nor shown to the model.  Enter send · Ctrl-D end of input · Esc back"
+        palette, secret = self._styler().palette, "hidden, and " if self.line.password else ""
+        kept = f"What you type is {secret}neither recorded nor shown to the model."
+        keys = f"{kept}  Enter send · Ctrl-D end of input · Esc back"
         elsewhere = "Tab to type it here. What you type now goes into your message, for the model to read."
         how = Text(keys, palette.dim) if self.line.has_focus else Text(elsewhere, palette.warn)
         self.query_one("#input-keys", Static).update(how)

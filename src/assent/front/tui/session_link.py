@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from assent.app.wording import safe, who
+from assent.app.wording import clause, safe, who
 from assent.commands import Command
 from assent.events import (
     ApprovalAnswered,
@@ -80,7 +80,7 @@ class SessionLink:
             self.client, skipped = await self._open_free(session, choices)
             await self._show(self.client)
         except Exception as error:  # whatever it is, the person is told and can try something else
-            self._problem = f"The session cannot be opened: {error}"
+            self._problem = f"The session cannot be opened: {clause(str(error))}"
             app.note(f"{self._problem}. Choose another with /sessions, or start one with /clear.", "error")
             self._status.no_session()
             return
@@ -147,7 +147,7 @@ class SessionLink:
         if self.client is None:
             self._lost = self.left_session
         else:
-            self._app.note(f"You are back where you were. {problem}", "error")
+            self._app.note(f"You are back where you were. {problem}.", "error")
 
     async def close(self) -> None:
         if self._following is not None:
@@ -179,7 +179,7 @@ class SessionLink:
             self._lost = client.state.session
             app.conversation.cut()
             app.note(
-                f"This session can no longer be followed: {error}. What you see may be out of date. "
+                f"This session can no longer be followed: {clause(str(error))}. What you see may be out of date. "
                 "Your next message opens the session again.",
                 "error",
             )

@@ -83,6 +83,8 @@ class Tally(Struct, kw_only=True):
     running: dict[str, float] = {}
     """Running calls, with their start times."""
     asked: set[str] = set()
+    refused: set[str] = set()
+    """Calls that ended because the person said no; they do not count as cancelled, too."""
     waiting: set[str] = set()
     waiting_since: float = 0.0
     turn_since: float | None = None
@@ -126,12 +128,14 @@ class Tally(Struct, kw_only=True):
             ):
                 self._used(model or self.model, usage)
             case ApprovalRequested(call_id=call_id):
+                self.refused.discard(call_id)  # asked again: the no did not count
                 if call_id not in self.asked:
                     self.asked.add(call_id)
                     self._tool(call_id).asked += 1
                 self._wait(call_id, ts)
             case ApprovalAnswered(call_id=call_id, outcome=outcome):
-                self._tool(call_id).refused += outcome == "cancel"
+                if outcome == "cancel":
+                    self.refused.add(call_id)
                 self._stop_waiting(call_id, ts)
             case CallScheduled(call_id=call_id, decision=decision):
                 self._tool(call_id).edited += decision.edited
@@ -155,7 +159,8 @@ class Tally(Struct, kw_only=True):
 
     def _finished(self, call_id: str, status: CallStatus, ts: float) -> None:
         tool = self._tool(call_id)
-        setattr(tool, status, getattr(tool, status) + 1)
+        ended = "refused" if status == "cancelled" and call_id in self.refused else status
+        setattr(tool, ended, getattr(tool, ended) + 1)
         took = ts - self.running.pop(call_id, ts)
         tool.seconds += took
         self.times.tools += took

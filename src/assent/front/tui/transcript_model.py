@@ -7,7 +7,7 @@ so that the renderer knows what to redraw.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from assent.app.wording import MODES, shortened_words, who
+from assent.app.wording import MODES, clause, shortened_words, who
 from assent.approval import AskDetails, Details
 from assent.events import (
     ApprovalAnswered,
@@ -245,7 +245,7 @@ class TranscriptModel:
                 self._finish(event)
             case ModelRetry():
                 self._drop_unfinished()
-                self.add(NoteItem(f"{event.reason}; trying again in {event.delay:.0f} s"))
+                self.add(NoteItem(f"{clause(event.reason)}; trying again in {event.delay:.0f} s"))
             case TurnFinished(failure=None, status=status):
                 self._drop_unfinished()
                 self._show_plan(shown=True)
@@ -320,7 +320,7 @@ class TranscriptModel:
             case EffortChanged(effort=effort):
                 self.add(NoteItem(f"Effort is now {effort or 'up to the provider'}."))
             case ModelFallback(model=model, fallback=fallback, reason=reason):
-                self.add(NoteItem(f"{reason}: continuing with {fallback} instead of {model}.", "warning"))
+                self.add(NoteItem(f"{clause(reason)}: continuing with {fallback} instead of {model}.", "warning"))
 
     def _note_background(self, event: BackgroundKept | BackgroundEnded) -> None:
         match event:

@@ -7,7 +7,10 @@ from msgspec.structs import replace
 from assent.models.failure_signs import ErrorReply, classify, in_stream, read_error
 from assent.models.model_protocol import ModelError, UnknownModel
 
-ADVICE = "Get a key at https://platform.claude.com/settings/keys and set ANTHROPIC_API_KEY to it."
+ADVICE = (
+    "Get a key at https://platform.claude.com/settings/keys, then run `assent login anthropic` or set "
+    "ANTHROPIC_API_KEY to it."
+)
 _STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,

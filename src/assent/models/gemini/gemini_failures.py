@@ -13,7 +13,7 @@ from assent.models.failure_signs import ErrorReply, classify, in_stream, read_er
 from assent.models.model_protocol import AuthFailed, ModelError, QuotaExhausted, UnknownModel
 from assent.models.wire_json import BAD_JSON
 
-ADVICE = "Get a key at https://aistudio.google.com/apikey and set GEMINI_API_KEY to it."
+ADVICE = "Get a key at https://aistudio.google.com/apikey, then run `assent login gemini` or set GEMINI_API_KEY to it."
 MINUTE = 60.0
 
 

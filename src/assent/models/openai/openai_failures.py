@@ -11,7 +11,9 @@ from assent.models.model_protocol import MediaRefused, ModelError
 from assent.models.wire_json import BAD_JSON
 from assent.parts import JsonObject
 
-ADVICE = "Get a key at https://platform.openai.com/api-keys and set OPENAI_API_KEY to it."
+ADVICE = (
+    "Get a key at https://platform.openai.com/api-keys, then run `assent login openai` or set OPENAI_API_KEY to it."
+)
 
 
 class _Response(Struct):

@@ -26,9 +26,8 @@ async def _list_models(server: ChatServer, access: Access) -> Sequence[FoundMode
 
 def key_advice(server: ChatServer) -> str:
     variable = server.key_variables[0] if server.key_variables else "the variable that `key_variable` names"
-    return (
-        f"Get a key at {server.key_page} and set {variable} to it." if server.key_page else f"Set {variable} to a key."
-    )
+    where = f" at {server.key_page}" if server.key_page else ""
+    return f"Get a key{where}, then run `assent login {server.name}` or set {variable} to it."
 
 
 def complete_url(server: ChatServer, url: str) -> str:

@@ -105,7 +105,9 @@ async def may_leave(context: "SlashContext") -> bool:
 def loss_by_leaving(context: "SlashContext") -> str:
     """In words; empty if nothing is stopped."""
     stopped = " and ".join(_stopped_by_leaving(context))
-    return f"{stopped} would be stopped. Questions and queued messages are kept.".capitalize() if stopped else ""
+    if not stopped:
+        return ""
+    return f"{stopped[0].upper()}{stopped[1:]} would be stopped. Questions and queued messages are kept."
 
 
 def _stopped_by_leaving(context: "SlashContext") -> list[str]:

@@ -117,7 +117,7 @@ function Typing({ session, call, wanted }) {
     <div class="facts">
       <button type="submit">Send</button>
       <button type="button" onClick=${() => send(null)}>End of input</button>
-      <span>It is neither recorded nor shown to the model.</span>
+      <span>What you type is neither recorded nor shown to the model.</span>
     </div>
   </form>`;
 }

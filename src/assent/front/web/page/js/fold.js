@@ -122,11 +122,11 @@ export class Talk {
         this.partial = { ...this.partial, thoughts: addThought(this.partial.thoughts, event), note: "" };
         break;
       case "model.retry":
-        this.#clear(`${event.reason}; trying again in ${Math.round(event.delay)} s`);
+        this.#clear(`${clause(event.reason)}; trying again in ${Math.round(event.delay)} s`);
         break;
       case "model.fallback":
         this.#clear();
-        this.#note(`${event.reason}: continuing with ${event.fallback} instead of ${event.model}`, "", event);
+        this.#note(`${clause(event.reason)}: continuing with ${event.fallback} instead of ${event.model}`, "", event);
         break;
       case "model.message":
         this.#whole(event);
@@ -357,6 +357,9 @@ function answerText(event, me) {
   const reason = event.reason ? `: ${event.reason}` : "";
   return `${ANSWERS[event.outcome] ?? event.outcome}${changed} by ${who(event.by, me)}${reason}`;
 }
+
+/** A sentence as it stands before the end of another one: without its full stop. @param {string} text */
+const clause = (text) => text.replace(/(?<!\.)\.$/, "");
 
 /** What is included with a prompt and what was left out. @param {import("./types.d.ts").Attached[]} attached */
 function attachedText(attached) {
