@@ -11,7 +11,7 @@ def split_subject(text: str) -> tuple[str, str]:
     """Return the subject, which is the first bold text, and the rest."""
     found = _SUBJECT.search(text)
     if found is None:
-        return "", text.strip()
+        return "", text  # it may be a fragment, whose spaces matter
     description = text[: found.start()] + text[found.end() :]
     return found.group(1).strip(), description.strip()
 

@@ -45,4 +45,4 @@ class ReadBackgroundInvocation(Invocation):
         found = found_command(self._commands, self._params.pid)
         output = found.last_lines(self._params.lines)
         report = f"{in_one_line(found)}\nOutput: {output or '(empty)'}"
-        return ToolResult(report, TerminalDisplay(output, found.outcome))
+        return ToolResult(report, TerminalDisplay(output, found.outcome.removeprefix("exit 0")))
