@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from assent.policy.kept_grants import GrantKeeper
 
 
+NO_GRANT_COVERS = "no grant covers a line like this one; a rule may"
+
+
 class Policy:
     """Rules of all tiers, the session's grants, and its mode."""
 
@@ -96,7 +99,9 @@ class Policy:
         if grant.value and not is_below(grant.value, self._roots):
             return f"it runs in {grant.value}, outside the workspace"
         verdict = self.command_judge(action, details, grant).verdict()
-        return "" if verdict.ruling == "allow" else verdict.reason
+        if verdict.ruling == "allow":
+            return ""
+        return NO_GRANT_COVERS if verdict.rule == "no rule" else verdict.reason  # which would be no reason here
 
     def keep(self, grant: Grant) -> None:
         """Raises OSError if a grant that outlives the session cannot be written."""
