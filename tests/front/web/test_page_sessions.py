@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
 from support.page import Served, Tab, Windows, a_server, needs_browser
-from support.program import asks_for, read, says, shell, write
+from support.program import asks_for, says, shell, write
 
 pytestmark = needs_browser
 LONG = "Many words about the matter at hand. " * 120
@@ -228,8 +228,8 @@ def test_who_may_only_look_has_no_menus(served: Served, windows: Windows) -> Non
 
 def wrote(served: Served, tab: Tab, project: Path) -> None:
     writes = (write("a.txt", "new a\n", "a"), write("b.txt", "new b\n", "b"))
-    model = served.play(asks_for(read("a.txt"), *writes), says("Written."))
-    tab.begin(model, project)
+    model = served.play(asks_for(*writes), says("Written."))
+    tab.begin(model, project, "change @a.txt")  # so that the model knows it, if it is there
     tab.page.get_by_label("Mode", exact=True).select_option("auto_edit")
     tab.sees("Written.")
 
