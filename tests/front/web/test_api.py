@@ -13,7 +13,7 @@ from assent.commands import Answer, Submit
 from assent.events import CallFinished, PromptSubmitted, TurnFinished
 from assent.session.runner import create_session
 from support.program import Program, asks_for, says, shell, write
-from support.served import Json, Served, ServedProgram, refused, until_event, until_waiting
+from support.served import Json, Served, ServedProgram, refused, until_event, until_idle, until_waiting
 from support.waiting import WAIT_LIMIT
 
 
@@ -46,7 +46,7 @@ async def test_a_prompt_runs_to_its_end_with_an_answer_in_the_middle(served: Ser
     events = await until_event(api, session, "turn.finished")
     assert (served.folder / "a.txt").read_text() == "hello\n"
     assert [envelope.seq for envelope in events if envelope.seq] == list(range(1, events[-1].seq + 1))
-    snapshot = await api.snapshot(session)
+    snapshot = await until_idle(api, session)
     assert (snapshot["session"]["status"], snapshot["open_prompt"], snapshot["calls"]) == ("idle", None, [])
 
 
