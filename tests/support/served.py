@@ -121,9 +121,11 @@ async def until_waiting(api: Api, session: str | None = None, count: int = 1) ->
 async def until_idle(api: Api, session: str) -> Json:
     """The snapshot once no turn is open: the end of a turn is in the stream a moment before."""
     async with asyncio.timeout(WAIT_LIMIT):
-        while (found := await api.snapshot(session))["open_prompt"] is not None:
+        while True:
+            found = await api.snapshot(session)
+            if found["open_prompt"] is None:
+                return found
             await asyncio.sleep(0.01)
-        return found
 
 
 async def until_event(api: Api, session: str, kind: str, after: int = 0) -> list[Envelope]:
